@@ -4,7 +4,8 @@
 //   npm test -- --changed     only the test files that the changes since the last commit can touch
 //   npm run test:all          the slow ones as well, and what test/support/quick-run.ts leaves out
 //   npm run test:s3           the service's API, with PostgreSQL and an S3 server; takes words too
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startPostgres } from "../test/support/postgres-cluster.ts";
@@ -58,7 +59,25 @@ async function runStage(name, work) {
   if (!ok) process.exitCode = 1;
 }
 
-const runTool = (tool, args) => () => spawnSync(tool, args, { stdio: "inherit" }).status === 0;
+const runTool = (tool, args) => async () => {
+  const [code] = await once(spawn(tool, args, { stdio: "inherit" }), "exit");
+  return code === 0;
+};
+
+async function startServers() {
+  // A run of a few files may need no Swift; those that do start their own.
+  const needsSwift = words.length === 0 && !onS3 && swiftMissing === false;
+  const [postgres, swift] = await Promise.all([
+    startPostgres({ isInMemory: true }),
+    needsSwift ? startOwnSwift() : null,
+  ]);
+  process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
+  if (swift !== null) process.env.UPSTOW_TEST_SWIFT_URL = swift.endpoint;
+  return async () => {
+    await swift?.stop();
+    await postgres.stop();
+  };
+}
 
 async function runTests() {
   if (onlyChanged) console.log(`Changes can touch ${files.length} of ${wanted.length} test files.`);
@@ -73,20 +92,18 @@ async function runTests() {
     process.env.UPSTOW_TEST_STORAGE = "s3";
   }
   if (flag === "--all") await installDebianPackages([...chartPackages, ...tuspyPackages], console.log);
-  const postgres = await startPostgres({ isInMemory: true });
-  process.env.UPSTOW_TEST_POSTGRES_URL = postgres.url;
-  // A run of a few files may need none; those that do start their own.
-  const swift = words.length === 0 && !onS3 && swiftMissing === false ? await startOwnSwift() : null;
-  if (swift !== null) process.env.UPSTOW_TEST_SWIFT_URL = swift.endpoint;
+  const stopServers = await servers;
   try {
     totals = await runTestFiles(files, { skipsFail: isCi, print: console.log });
     return totals.ok;
   } finally {
-    await swift?.stop();
-    await postgres.stop();
+    await stopServers();
   }
 }
 
+// They start while the first stages run; whether they could is for the tests' stage to say.
+const servers = files.length > 0 ? startServers() : null;
+servers?.catch(() => {});
 if (words.length === 0 && !onS3) {
   await runStage("format and lint (biome check)", runTool("biome", ["check", "."]));
   await runStage("types (tsc)", runTool("tsc", []));

@@ -9,6 +9,7 @@ import { DeleteObjectCommand, ListObjectsV2Command, PutObjectCommand } from "@aw
 import postgres from "postgres";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { createTestDatabase } from "../../../test/support/postgres.ts";
+import { slowTest } from "../../../test/support/quick-run.ts";
 import { createSdkClient } from "../../../test/support/s3-server.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { ConfigError } from "../../server/src/config.ts";
@@ -170,50 +171,53 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     );
   });
 
-  it("takes nothing on the disk any more once another process has switched a shared database", async () => {
-    await using open = new AsyncDisposableStack();
-    const database = open.adopt(await createTestDatabase(), (created) => created.drop());
-    const sql = open.adopt(postgres(database.url, { max: 1 }), (client) => client.end());
-    const place = {
-      dataDir: open.adopt(await mkdtemp(join(tmpdir(), "upstow-migrate-")), (dir) =>
-        rm(dir, { recursive: true }),
-      ),
-      databaseUrl: database.url,
-    };
-    const former = open.adopt(await startApp({ database: "postgres", reuse: place }), (old) => old.close());
-    const client = createUploadClient(former, former.owner.live);
-    const file = await client.upload(randomBytes(100));
-    // As if there were so many objects that a statement over all of them took half a minute.
-    await sql.unsafe(`CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  slowTest(
+    "takes nothing on the disk any more once another process has switched a shared database",
+    async () => {
+      await using open = new AsyncDisposableStack();
+      const database = open.adopt(await createTestDatabase(), (created) => created.drop());
+      const sql = open.adopt(postgres(database.url, { max: 1 }), (client) => client.end());
+      const place = {
+        dataDir: open.adopt(await mkdtemp(join(tmpdir(), "upstow-migrate-")), (dir) =>
+          rm(dir, { recursive: true }),
+        ),
+        databaseUrl: database.url,
+      };
+      const former = open.adopt(await startApp({ database: "postgres", reuse: place }), (old) => old.close());
+      const client = createUploadClient(former, former.owner.live);
+      const file = await client.upload(randomBytes(100));
+      // As if there were so many objects that a statement over all of them took half a minute.
+      await sql.unsafe(`CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF current_setting('statement_timeout')::interval BETWEEN '1 ms' AND '30 s' THEN
         RAISE query_canceled;
       END IF;
       RETURN NULL;
     END $$`);
-    await sql`CREATE TRIGGER long BEFORE DELETE ON relocated_object EXECUTE FUNCTION take_long()`;
-    const early = await client.request();
-    await runJson(["migrate", "storage", "--finish"], { ...envOf(former), ...bucketEnv });
-    const startOnBucket = () => startApp({ database: "postgres", env: bucketEnv, reuse: place });
+      await sql`CREATE TRIGGER long BEFORE DELETE ON relocated_object EXECUTE FUNCTION take_long()`;
+      const early = await client.request();
+      await runJson(["migrate", "storage", "--finish"], { ...envOf(former), ...bucketEnv });
+      const startOnBucket = () => startApp({ database: "postgres", env: bucketEnv, reuse: place });
 
-    // A switch that fails has changed nothing.
-    await sql`ALTER TABLE relocated_object RENAME TO hidden`;
-    await assert.rejects(startOnBucket(), /relocated_object/);
-    await sql`ALTER TABLE hidden RENAME TO relocated_object`;
-    await wait(1_500);
-    assert.equal((await client.requestAnswer()).status, 503);
-    assert.equal((await readAll(file.url)).bytes.length, 100);
+      // A switch that fails has changed nothing.
+      await sql`ALTER TABLE relocated_object RENAME TO hidden`;
+      await assert.rejects(startOnBucket(), /relocated_object/);
+      await sql`ALTER TABLE hidden RENAME TO relocated_object`;
+      await wait(1_500);
+      assert.equal((await client.requestAnswer()).status, 503);
+      assert.equal((await readAll(file.url)).bytes.length, 100);
 
-    const switched = open.adopt(await startOnBucket(), (started) => started.close());
-    await createUploadClient(switched, client.key).upload(randomBytes(10));
-    assert.equal((await readAll(switched.url + new URL(file.url).pathname)).bytes.length, 100);
-    // Longer than the former process takes to look again.
-    await wait(1_500);
-    assert.equal((await client.requestAnswer()).status, 503);
-    assert.equal((await put(early.uploadUrl, Buffer.from("hello bytes"))).status, 503);
-    for (const table of ["disk_object", "disk_part", "disk_small_blob"]) {
-      await assert.rejects(sql.unsafe(`DELETE FROM ${table}`), { code: "UP001" });
-    }
-  });
+      const switched = open.adopt(await startOnBucket(), (started) => started.close());
+      await createUploadClient(switched, client.key).upload(randomBytes(10));
+      assert.equal((await readAll(switched.url + new URL(file.url).pathname)).bytes.length, 100);
+      // Longer than the former process takes to look again.
+      await wait(1_500);
+      assert.equal((await client.requestAnswer()).status, 503);
+      assert.equal((await put(early.uploadUrl, Buffer.from("hello bytes"))).status, 503);
+      for (const table of ["disk_object", "disk_part", "disk_small_blob"]) {
+        await assert.rejects(sql.unsafe(`DELETE FROM ${table}`), { code: "UP001" });
+      }
+    },
+  );
 
   it("does not copy damaged bytes as good, and goes on without them only when told to", async () => {
     const client = createUploadClient(app, app.owner.live);
@@ -248,44 +252,49 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.equal((await readAll(app.url + new URL(large.url).pathname)).status, 500);
   });
 
-  it("writes into no bucket that holds something, and removes nothing that is not its own", async () => {
-    const client = createUploadClient(app, app.owner.live);
-    const file = await client.upload(randomBytes(100));
-    const put = (Key: string) =>
-      sdk((client) => client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "theirs" })));
-    await put("upstow/f/somebody/default/x/theirs.txt");
-    const taken = await runFailing(["migrate", "storage"], env);
-    assert.deepEqual([taken.exitCode, taken.code], [1, "VALIDATION_ERROR"]);
-    assert.match(taken.message, /already holds objects/);
+  slowTest(
+    "writes into no bucket that holds something, and removes nothing that is not its own",
+    async () => {
+      const client = createUploadClient(app, app.owner.live);
+      const file = await client.upload(randomBytes(100));
+      const put = (Key: string) =>
+        sdk((client) => client.send(new PutObjectCommand({ Bucket: bucket, Key, Body: "theirs" })));
+      await put("upstow/f/somebody/default/x/theirs.txt");
+      const taken = await runFailing(["migrate", "storage"], env);
+      assert.deepEqual([taken.exitCode, taken.code], [1, "VALIDATION_ERROR"]);
+      assert.match(taken.message, /already holds objects/);
 
-    const elsewhere = { ...env, UPSTOW_S3_PREFIX: "second/" };
-    const shown = await runAtTerminal(["migrate", "storage"], elsewhere);
-    assert.match(shown, /Copying files {2}░{24} {3}0 % {2}0 B of 100 B\r/);
-    assert.match(shown, /\r.*Copying files {2}█{24} 100 % {2}100 B of 100 B\r.*1 files \(100 B\) are in/);
-    await put("second/f/somebody/default/x/theirs.txt");
-    const foreign = await runFailing(["migrate", "storage", "--finish"], elsewhere);
-    assert.match(foreign.message, /not of this installation, such as somebody/);
-    const other = await runFailing(["migrate", "storage"], { ...env, UPSTOW_S3_PREFIX: "third/" });
-    assert.match(other.message, /being moved to s3:.*second\/ at .* already/);
+      const elsewhere = { ...env, UPSTOW_S3_PREFIX: "second/" };
+      const shown = await runAtTerminal(["migrate", "storage"], elsewhere);
+      assert.match(shown, /Copying files {2}░{24} {3}0 % {2}0 B of 100 B\r/);
+      assert.match(shown, /\r.*Copying files {2}█{24} 100 % {2}100 B of 100 B\r.*1 files \(100 B\) are in/);
+      await put("second/f/somebody/default/x/theirs.txt");
+      const foreign = await runFailing(["migrate", "storage", "--finish"], elsewhere);
+      assert.match(foreign.message, /not of this installation, such as somebody/);
+      const other = await runFailing(["migrate", "storage"], { ...env, UPSTOW_S3_PREFIX: "third/" });
+      assert.match(other.message, /being moved to s3:.*second\/ at .* already/);
 
-    await runJson(["migrate", "storage", "--abort"], envOf(app));
-    assert.equal((await runFailing(["migrate", "storage", "--abort"], env)).code, "NOT_FOUND");
-    await sdk((client) =>
-      client.send(new DeleteObjectCommand({ Bucket: bucket, Key: "second/f/somebody/default/x/theirs.txt" })),
-    );
-    await untilWritable(app, app.owner.live);
+      await runJson(["migrate", "storage", "--abort"], envOf(app));
+      assert.equal((await runFailing(["migrate", "storage", "--abort"], env)).code, "NOT_FOUND");
+      await sdk((client) =>
+        client.send(
+          new DeleteObjectCommand({ Bucket: bucket, Key: "second/f/somebody/default/x/theirs.txt" }),
+        ),
+      );
+      await untilWritable(app, app.owner.live);
 
-    // Begun again; what the bucket has lost in between is noticed.
-    await sdk((client) =>
-      client.send(new DeleteObjectCommand({ Bucket: bucket, Key: `second/f/${file.key}` })),
-    );
-    const finished = await runJson(["migrate", "storage", "--finish"], elsewhere);
-    assert.deepEqual([finished.state, finished.copied.objects], ["copied", 1]);
-    // As far as one comes that is killed in the middle.
-    await app.app.deps.db.run(setState, { name: "storage", state: "abandoned", now: Date.now() });
-    await runJson(["migrate", "storage", "--abort"], elsewhere);
-    await untilWritable(app, app.owner.live);
-  });
+      // Begun again; what the bucket has lost in between is noticed.
+      await sdk((client) =>
+        client.send(new DeleteObjectCommand({ Bucket: bucket, Key: `second/f/${file.key}` })),
+      );
+      const finished = await runJson(["migrate", "storage", "--finish"], elsewhere);
+      assert.deepEqual([finished.state, finished.copied.objects], ["copied", 1]);
+      // As far as one comes that is killed in the middle.
+      await app.app.deps.db.run(setState, { name: "storage", state: "abandoned", now: Date.now() });
+      await runJson(["migrate", "storage", "--abort"], elsewhere);
+      await untilWritable(app, app.owner.live);
+    },
+  );
 
   it("says what is missing or away", async () => {
     assert.equal((await runFailing(["migrate", "storage"], envOf(app))).code, "CONFIGURATION");

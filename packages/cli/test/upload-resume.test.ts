@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { slowTest } from "../../../test/support/quick-run.ts";
 import { until } from "../../sdk/test/support/start-application.ts";
 import { MB, startService, type TestService } from "../../sdk/test/support/start-service.ts";
 import { readAll, runJson } from "./support/run-upstow.ts";
@@ -116,7 +117,7 @@ describe("upstow upload", () => {
     assert.equal(stored().length, 2 * names.length - sentParts, "a whole run begins anew");
   });
 
-  it("goes on with a folder: what was deleted in between is stored again", async () => {
+  slowTest("goes on with a folder: what was deleted in between is stored again", async () => {
     const album = join(folder, "trip");
     await mkdir(album);
     for (const name of ["a.txt", "b.txt"]) await writeFile(join(album, name), name);
@@ -133,25 +134,28 @@ describe("upstow upload", () => {
     assert.ok(files.every((file: { key: string }) => file.key !== gone.key));
   });
 
-  it("begins again where the file or its metadata has changed, or the service has forgotten", async () => {
-    await killHalfWay();
-    const { files } = await runJson(["upload", path(), "--metadata", '{"album":7}'], env);
-    assert.deepEqual(files[0].metadata, { album: 7 });
-    assert.equal(stored().length, partCount);
+  slowTest(
+    "begins again where the file or its metadata has changed, or the service has forgotten",
+    async () => {
+      await killHalfWay();
+      const { files } = await runJson(["upload", path(), "--metadata", '{"album":7}'], env);
+      assert.deepEqual(files[0].metadata, { album: 7 });
+      assert.equal(stored().length, partCount);
 
-    await killHalfWay();
-    await utimes(path(), new Date(), new Date());
-    await runJson(["upload", path()], env);
-    assert.equal(stored().length, partCount);
+      await killHalfWay();
+      await utimes(path(), new Date(), new Date());
+      await runJson(["upload", path()], env);
+      assert.equal(stored().length, partCount);
 
-    await killHalfWay();
-    const open = (await runJson(["files", "ls"], env)).files.filter(
-      (file: { status: string }) => file.status === "UPLOADING",
-    );
-    await runJson(["files", "rm", ...open.map((file: { key: string }) => file.key)], env);
-    await runJson(["upload", path()], env);
-    assert.equal(stored().length, partCount);
-  });
+      await killHalfWay();
+      const open = (await runJson(["files", "ls"], env)).files.filter(
+        (file: { status: string }) => file.status === "UPLOADING",
+      );
+      await runJson(["files", "rm", ...open.map((file: { key: string }) => file.key)], env);
+      await runJson(["upload", path()], env);
+      assert.equal(stored().length, partCount);
+    },
+  );
 });
 
 const hashOf = (content: Uint8Array) => createHash("sha256").update(content).digest("hex");

@@ -4,14 +4,14 @@ import sharp from "sharp";
 import { putMember } from "../src/dashboard/members/queries.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, smallBody } from "./support/upload-client.ts";
 
 const photo = await sharp({ create: { width: 40, height: 30, channels: 3, background: "#37a" } })
   .png()
   .toBuffer();
 
-onBothDatabases("private files in the dashboard", (database) => {
+onAnyDatabase("private files in the dashboard", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let owner: ConsoleCall;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { MB } from "@upstow/contract";
 import { read } from "./support/read.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
 import { createUploadClient, smallBody, type UploadClient } from "./support/upload-client.ts";
 
@@ -15,7 +15,7 @@ const imagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; sandbox";
 const sealedPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-onBothDatabases("delivery", (database) => {
+onAnyDatabase("delivery", (database) => {
   let app: TestApp;
   let client: UploadClient;
   before(async () => {

@@ -10,7 +10,7 @@ import { setCdnUrl } from "../src/projects/cdn-domain/cdn-domain.ts";
 import { signUrl } from "../src/serving/images/transform-image.ts";
 import { openVariantSigner } from "../src/serving/images/transforms.ts";
 import { signGrant, signLink } from "../src/serving/links/tokens.ts";
-import { type DatabaseKind, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { type DatabaseKind, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient } from "./support/upload-client.ts";
 import { until } from "./support/webhooks/until.ts";
 
@@ -158,7 +158,7 @@ async function ask(url: string, options: RequestOptions): Promise<string> {
   return JSON.stringify([answer.statusCode, kept, text]);
 }
 
-onBothDatabases("private, expired, trashed, deleted and unknown files", (database) =>
+onAnyDatabase("private, expired, trashed, deleted and unknown files", (database) =>
   suite(async () => ({ database })),
 );
 

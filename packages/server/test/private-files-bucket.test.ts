@@ -7,7 +7,7 @@ import { swiftMissing } from "../../../test/support/swift.ts";
 import { runMoves } from "../src/files/file-moves.ts";
 import { runDeletions } from "../src/files/storage-deletions.ts";
 import type { S3Store } from "../src/storage/s3/s3-store.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, partPieces, smallBody, type UploadClient } from "./support/upload-client.ts";
 
 const picture = await sharp({ create: { width: 40, height: 20, channels: 3, background: "#37a" } })
@@ -17,7 +17,7 @@ const picture = await sharp({ create: { width: 40, height: 20, channels: 3, back
 describe("private files in a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
 
-  onBothDatabases("through the service", (database) => {
+  onAnyDatabase("through the service", (database) => {
     let app: TestApp;
     let client: UploadClient;
     before(async () => {

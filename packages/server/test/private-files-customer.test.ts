@@ -7,13 +7,13 @@ import { swiftMissing } from "../../../test/support/swift.ts";
 import { runMoves } from "../src/files/file-moves.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, partPieces, smallBody, type UploadClient } from "./support/upload-client.ts";
 
 describe("private files in a bucket that the customer brings", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
 
-  onBothDatabases("of an installation that redirects to its own", (database) => {
+  onAnyDatabase("of an installation that redirects to its own", (database) => {
     let app: TestApp;
     let client: UploadClient;
     let bucket: string;

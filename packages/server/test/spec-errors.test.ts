@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { ERROR_STATUS, type ErrorCode, errorType } from "@upstow/contract";
 import { expectError } from "./support/expect-error.ts";
-import { type Answer, onBothDatabases, startApp } from "./support/start-app.ts";
+import { type Answer, onAnyDatabase, startApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, smallBody } from "./support/upload-client.ts";
 
@@ -24,7 +24,7 @@ const statuses = {
   INTERNAL_ERROR: 500,
 } satisfies Partial<Record<ErrorCode, number>>;
 
-onBothDatabases("errors as the contract states them", (database) => {
+onAnyDatabase("errors as the contract states them", (database) => {
   it("names the type that goes with the code", async (t) => {
     const app = await startApp({ database, keepRateLimits: true });
     t.after(() => app.close());

@@ -5,7 +5,7 @@ import { statement } from "../src/db/statement.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { listOperations } from "./support/list-operations.ts";
-import { type Answer, onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { type Answer, onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, smallBody } from "./support/upload-client.ts";
 
@@ -22,7 +22,7 @@ async function countAllowed(app: TestApp, times: number, method: string, path: s
   return answers.filter(({ status }) => status !== 429).length;
 }
 
-onBothDatabases("limits as the contract states them", (database) => {
+onAnyDatabase("limits as the contract states them", (database) => {
   it("lets 30 calls to /upload/, 120 to /transforms/image and 10 to everything else through", async (t) => {
     const app = await startApp({ database, keepRateLimits: true });
     t.after(() => app.close());

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
 import { findBarriers } from "../../../test/support/axe.ts";
-import { isQuickRun } from "../../../test/support/quick-run.ts";
+import { isQuickRun, slowTest } from "../../../test/support/quick-run.ts";
 import { getBrowser } from "../../server/test/support/shared-browser.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { claimInstallation } from "./support/claim.ts";
@@ -124,7 +124,7 @@ describe("the site", () => {
     await close();
   });
 
-  it("searches by keyboard: through the text, through the hits and back", async () => {
+  slowTest("searches by keyboard: through the text, through the hits and back", async () => {
     const { page, go, close } = await open();
     await go("/docs");
     await page.keyboard.press("/");
@@ -145,7 +145,7 @@ describe("the site", () => {
     await close();
   });
 
-  it("keeps the hit that is chosen when a later answer comes", async () => {
+  slowTest("keeps the hit that is chosen when a later answer comes", async () => {
     const { page, go, close } = await open();
     await go("/docs");
     const second = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ describe("the site", () => {
     await close();
   });
 
-  it("shows on a phone what there is to copy, and never over the code", async () => {
+  slowTest("shows on a phone what there is to copy, and never over the code", async () => {
     const viewport = { width: 390, height: 800 };
     const { page, go, close } = await open({ viewport, hasTouch: true, isMobile: true });
     await go("/docs/quick-start");
@@ -208,7 +208,7 @@ describe("the site", () => {
     await close();
   });
 
-  it("keeps the chosen tab from page to page, by keyboard", async () => {
+  slowTest("keeps the chosen tab from page to page, by keyboard", async () => {
     const { page, go, close } = await open();
     await go("/docs");
     await page.getByRole("tab", { name: "Next.js" }).focus();
@@ -224,7 +224,7 @@ describe("the site", () => {
     await close();
   });
 
-  it("marks in the outline where the reader is", async () => {
+  slowTest("marks in the outline where the reader is", async () => {
     const { page, go, close } = await open({ viewport: { width: 1440, height: 800 } });
     await go("/docs/configuration");
     const links = page.locator(".outline a");
@@ -280,7 +280,7 @@ describe("the site", () => {
     await close();
   });
 
-  it("sends a call from beside its endpoint in the reference", async () => {
+  slowTest("sends a call from beside its endpoint in the reference", async () => {
     const { page, go, close } = await open({ viewport: { width: 1440, height: 900 } });
     await go("/docs/reference/api/usage");
     const button = page.getByRole("button", { name: /^Try it/ }).first();

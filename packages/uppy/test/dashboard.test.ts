@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
+import { slowTest } from "../../../test/support/quick-run.ts";
 import { inBrowser } from "../../sdk/test/support/in-browser.ts";
 import { until } from "../../sdk/test/support/start-application.ts";
 import { MB } from "../../sdk/test/support/start-service.ts";
@@ -89,7 +90,7 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     assert.equal(storage().puts.length, 5 + partCount - 2);
   });
 
-  it("uploads a file again that was uploaded before its list was cleared", async () => {
+  slowTest("uploads a file again that was uploaded before its list was cleared", async () => {
     const page = await startUpload(["small.txt"]);
     await finished(page);
     await page.locator(".uppy-StatusBar-actionBtn--done").click();
@@ -144,7 +145,7 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     await assertStored(file?.url, small);
   });
 
-  it("asks for the input of every file, and refuses one without those beside it", async () => {
+  slowTest("asks for the input of every file, and refuses one without those beside it", async () => {
     const input = "(file) => ({ album: file.size })";
     const page = await startUpload(["picture.png", "small.txt"], `{ route: "album", input: ${input} }`);
     await page.waitForFunction("succeeded.length + failed.length === 2", null, { timeout: 0 });
@@ -155,17 +156,20 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     assert.deepEqual([file?.name, file?.result], ["picture.png", 9]);
   });
 
-  it("counts all files that were chosen together, also where each has an input of its own", async () => {
-    const page = await startUpload(["picture.png", "small.txt"], '{ route: "few", input: () => null }');
-    await page.waitForFunction("succeeded.length + failed.length === 2", null, { timeout: 0 });
-    assert.deepEqual(await page.evaluate("failed.toSorted()"), [
-      "picture.png: At most 1 file can be uploaded at once.",
-      "small.txt: At most 1 file can be uploaded at once.",
-    ]);
-    assert.equal(arrived().length, 0);
-  });
+  slowTest(
+    "counts all files that were chosen together, also where each has an input of its own",
+    async () => {
+      const page = await startUpload(["picture.png", "small.txt"], '{ route: "few", input: () => null }');
+      await page.waitForFunction("succeeded.length + failed.length === 2", null, { timeout: 0 });
+      assert.deepEqual(await page.evaluate("failed.toSorted()"), [
+        "picture.png: At most 1 file can be uploaded at once.",
+        "small.txt: At most 1 file can be uploaded at once.",
+      ]);
+      assert.equal(arrived().length, 0);
+    },
+  );
 
-  it("opens and completes many small files in two or three calls", async () => {
+  slowTest("opens and completes many small files in two or three calls", async () => {
     const page = await suite.openPage();
     await page.evaluate("start({})");
     const files = Array.from({ length: 12 }, (_, i) => ({

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import type { Tenant } from "../../../server/test/support/start-app.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
@@ -67,7 +68,7 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await context.close();
 });
 
-test("the search follows the address, back and forth, and takes no choice along", async () => {
+slowTest("the search follows the address, back and forth, and takes no choice along", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   for (const name of ["a.txt", "b.txt"]) await uploadFile(dashboard.app, "x", { key: tenant.live, name });
   const { page, context } = await dashboard.open(tenant.accountId);
@@ -141,7 +142,7 @@ test("a deletion waits until it can no longer be undone, and is sent when the pa
   await context.close();
 });
 
-test("the window of a deletion closes by itself", async () => {
+slowTest("the window of a deletion closes by itself", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { key } = await uploadFile(dashboard.app, "hello", { key: tenant.live, name: "a.txt" });
   const { page, context } = await dashboard.open(tenant.accountId);
@@ -253,7 +254,7 @@ test("metadata is edited, the URL copied, and variants lead to the studio", asyn
   await context.close();
 });
 
-test("by keyboard alone a file is found, opened, chosen, deleted and brought back", async () => {
+slowTest("by keyboard alone a file is found, opened, chosen, deleted and brought back", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   for (const name of ["a.txt", "b.txt"]) await uploadFile(dashboard.app, "x", { key: tenant.live, name });
   const { page, context } = await openFiles(tenant, { hasOwnClock: true });

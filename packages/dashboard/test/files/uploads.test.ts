@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import type { Tenant } from "../../../server/test/support/start-app.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
@@ -91,7 +92,7 @@ test("an upload that was cut off goes on after a reload, and what is refused say
   await context.close();
 });
 
-test("where nothing can be uploaded the page says why", async () => {
+slowTest("where nothing can be uploaded the page says why", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId);
   const url = `${dashboard.app.url}/dashboard/${tenant.projectId}/live`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import { putMember } from "../../../server/src/dashboard/members/queries.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
 import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
@@ -108,7 +109,7 @@ test("who is signed in joins with one press, by keyboard, and only with an invit
   await context.close();
 });
 
-test("members that cannot be loaded say why and can be tried again", async () => {
+slowTest("members that cannot be loaded say why and can be tried again", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId);
@@ -122,7 +123,7 @@ test("members that cannot be loaded say why and can be tried again", async () =>
   await context.close();
 });
 
-test("an owner who takes a lesser role is offered no more than it may do", async () => {
+slowTest("an owner who takes a lesser role is offered no more than it may do", async () => {
   const { app } = dashboard;
   const { projectId } = await app.createTenant("pro");
   const { accountId } = await app.createTenant("pro");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import type { Page } from "playwright-core";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import { listTrail } from "../../../server/test/support/audit-trail.ts";
 import { createPerson, password } from "../../../server/test/support/console-people.ts";
 import { addAuthenticator } from "../support/authenticator.ts";
@@ -144,33 +145,36 @@ test("a passkey is added, lets its owner in, and no longer does when it was remo
   await context.close();
 });
 
-test("a new password offers to remove passkeys, and those that are chosen let nobody in any more", async () => {
-  const { email } = await createPerson(dashboard.app);
-  const { page, context } = await dashboard.open(null);
-  await addAuthenticator(page);
-  await page.goto(`${dashboard.app.url.replace("127.0.0.1", "localhost")}/dashboard`);
-  await enterPassword(page, email);
-  await page.getByRole("link", { name: email }).click();
-  await page.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByRole("dialog").getByLabel("Name").fill("not mine");
-  await page.getByRole("dialog").getByLabel("Current password").fill(password);
-  await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
-  await page.getByText("never used").waitFor();
-  const offer = page.getByRole("group", { name: "Also remove passkeys" });
-  assert.equal(await offer.count(), 0);
-  await page.getByLabel("New password").fill("another horse battery");
-  await offer.getByRole("checkbox", { name: "not mine" }).check();
-  await page.getByLabel("Current password").fill(password);
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved. All other sessions were ended.").waitFor();
-  await page.getByText("No passkeys yet").waitFor();
-  await signOut(page, email);
-  await page.getByRole("button", { name: "Use a passkey" }).click();
-  await page.getByText("This passkey was not accepted.").waitFor();
-  await context.close();
-});
+slowTest(
+  "a new password offers to remove passkeys, and those that are chosen let nobody in any more",
+  async () => {
+    const { email } = await createPerson(dashboard.app);
+    const { page, context } = await dashboard.open(null);
+    await addAuthenticator(page);
+    await page.goto(`${dashboard.app.url.replace("127.0.0.1", "localhost")}/dashboard`);
+    await enterPassword(page, email);
+    await page.getByRole("link", { name: email }).click();
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("not mine");
+    await page.getByRole("dialog").getByLabel("Current password").fill(password);
+    await page.getByRole("dialog").getByRole("button", { name: "Continue" }).click();
+    await page.getByText("never used").waitFor();
+    const offer = page.getByRole("group", { name: "Also remove passkeys" });
+    assert.equal(await offer.count(), 0);
+    await page.getByLabel("New password").fill("another horse battery");
+    await offer.getByRole("checkbox", { name: "not mine" }).check();
+    await page.getByLabel("Current password").fill(password);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved. All other sessions were ended.").waitFor();
+    await page.getByText("No passkeys yet").waitFor();
+    await signOut(page, email);
+    await page.getByRole("button", { name: "Use a passkey" }).click();
+    await page.getByText("This passkey was not accepted.").waitFor();
+    await context.close();
+  },
+);
 
-test("an answer to a challenge is taken once, and a copied passkey is noticed", async () => {
+slowTest("an answer to a challenge is taken once, and a copied passkey is noticed", async () => {
   const { email } = await createPerson(dashboard.app);
   const { page, context } = await dashboard.open(null);
   const { cdp, id: authenticatorId } = await addAuthenticator(page);
@@ -222,7 +226,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   await context.close();
 });
 
-test("other sessions are listed and ended", async () => {
+slowTest("other sessions are listed and ended", async () => {
   const { app } = dashboard;
   const { accountId } = await createPerson(dashboard.app);
   const { page, context } = await dashboard.open(accountId);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import { createAccount } from "../../../server/src/projects/accounts/accounts.ts";
 import { createUploadClient } from "../../../server/test/support/upload-client.ts";
 import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
@@ -136,7 +137,7 @@ test("what cannot be loaded says why and can be tried again", async () => {
   await context.close();
 });
 
-test("so do the pages of routes, images, the installation and the account", async () => {
+slowTest("so do the pages of routes, images, the installation and the account", async () => {
   const { app } = dashboard;
   const { accountId, projectId } = app.owner;
   const { page, context } = await dashboard.open(accountId);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import type { Tenant } from "../../../server/test/support/start-app.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
@@ -74,23 +75,26 @@ test("a file route is created with types and a size, edited and deleted", async 
   await context.close();
 });
 
-test("a dialog gives the focus back when its work is done, or to the page where its button is gone", async () => {
-  const tenant = await dashboard.app.createTenant("pro");
-  await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
-  const { page, context } = await openPage(tenant, "routes");
-  const dialog = page.getByRole("dialog");
-  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent");
-  await page.getByRole("button", { name: "Edit" }).press("Enter");
-  await dialog.getByLabel("Largest file").press("Enter");
-  await dialog.waitFor({ state: "detached" });
-  await until(async () => (await focused()) === "Edit");
-  await page.getByRole("link", { name: "Files", exact: true }).press("Enter");
-  await page.getByRole("button", { name: "a.txt", exact: true }).press("Enter");
-  await dialog.getByRole("button", { name: "Delete" }).press("Enter");
-  await dialog.waitFor({ state: "detached" });
-  await until(async () => (await focused()) === "content");
-  await context.close();
-});
+slowTest(
+  "a dialog gives the focus back when its work is done, or to the page where its button is gone",
+  async () => {
+    const tenant = await dashboard.app.createTenant("pro");
+    await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
+    const { page, context } = await openPage(tenant, "routes");
+    const dialog = page.getByRole("dialog");
+    const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent");
+    await page.getByRole("button", { name: "Edit" }).press("Enter");
+    await dialog.getByLabel("Largest file").press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await until(async () => (await focused()) === "Edit");
+    await page.getByRole("link", { name: "Files", exact: true }).press("Enter");
+    await page.getByRole("button", { name: "a.txt", exact: true }).press("Enter");
+    await dialog.getByRole("button", { name: "Delete" }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await until(async () => (await focused()) === "content");
+    await context.close();
+  },
+);
 
 test("the webhook of a route is tried from the page, and a failure is explained", async () => {
   const { app } = dashboard;
@@ -165,28 +169,31 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await context.close();
 });
 
-test("deliveries are sent again only as they were counted, also where the choice changes meanwhile", async () => {
-  const { app } = dashboard;
-  const tenant = await app.createTenant("pro");
-  await addDelivery(app, tenant);
-  await addDelivery(app, tenant, { state: "delivered" });
-  const { page, context } = await openPage(tenant, "webhooks");
-  await page.getByRole("button", { name: "Bulk resend" }).click();
-  const many = page.getByRole("dialog", { name: "Bulk resend" });
-  await page.route("**/redeliver", async (route) => {
-    await many.getByLabel("Status").selectOption("Any status");
-    await route.continue();
-  });
-  const answer = page.waitForResponse("**/redeliver");
-  await many.getByRole("button", { name: "Preview matches" }).click();
-  assert.equal((await (await answer).json()).matched, 1);
-  await page.unroute("**/redeliver");
-  await many.getByRole("button", { name: "Preview matches", disabled: false }).click();
-  await many.getByText("2 match.").waitFor();
-  await context.close();
-});
+slowTest(
+  "deliveries are sent again only as they were counted, also where the choice changes meanwhile",
+  async () => {
+    const { app } = dashboard;
+    const tenant = await app.createTenant("pro");
+    await addDelivery(app, tenant);
+    await addDelivery(app, tenant, { state: "delivered" });
+    const { page, context } = await openPage(tenant, "webhooks");
+    await page.getByRole("button", { name: "Bulk resend" }).click();
+    const many = page.getByRole("dialog", { name: "Bulk resend" });
+    await page.route("**/redeliver", async (route) => {
+      await many.getByLabel("Status").selectOption("Any status");
+      await route.continue();
+    });
+    const answer = page.waitForResponse("**/redeliver");
+    await many.getByRole("button", { name: "Preview matches" }).click();
+    assert.equal((await (await answer).json()).matched, 1);
+    await page.unroute("**/redeliver");
+    await many.getByRole("button", { name: "Preview matches", disabled: false }).click();
+    await many.getByText("2 match.").waitFor();
+    await context.close();
+  },
+);
 
-test("without deliveries the page says how to get some, and an error can be tried again", async () => {
+slowTest("without deliveries the page says how to get some, and an error can be tried again", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await openPage(tenant, "webhooks");
   await page.getByText("No deliveries").waitFor();

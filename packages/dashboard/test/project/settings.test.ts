@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import type { Tenant } from "../../../server/test/support/start-app.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { createCertificate, trustCertificate } from "../../../server/test/support/webhooks/certificate.ts";
@@ -112,7 +113,7 @@ test("a project gets a domain of its own once it leads here, is told what is wro
   await cdn.close();
 });
 
-test("a button says when the browser does not copy", async () => {
+slowTest("a button says when the browser does not copy", async () => {
   const { page, context } = await openSettings(await dashboard.app.createTenant("pro"), "project");
   await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error())");
   await page.getByRole("button", { name: "Copy id" }).click();
@@ -120,7 +121,7 @@ test("a button says when the browser does not copy", async () => {
   await context.close();
 });
 
-test("sections are reached by keyboard, and an error in one can be tried again", async () => {
+slowTest("sections are reached by keyboard, and an error in one can be tried again", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await openSettings(tenant, "keys");
   await page.getByRole("heading", { name: "API keys" }).waitFor();

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import { signInAs } from "../../../server/test/support/console-client.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
@@ -71,7 +72,7 @@ test("project and environment stay in the URL through account pages, and no page
   await context.close();
 });
 
-test("names of files are readable at every width", async () => {
+slowTest("names of files are readable at every width", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   await uploadFile(app, "x", { key: tenant.live, name: "quarterly-report-2026.txt" });

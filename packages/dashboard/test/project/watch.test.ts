@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { slowTest } from "../../../../test/support/quick-run.ts";
 import { statement } from "../../../server/src/db/statement.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
@@ -109,7 +110,7 @@ test("logs come by themselves, stop when paused, and are filtered by type and ti
   await context.close();
 });
 
-test("a session that ends while logs are watched leads to the sign-in page", async () => {
+slowTest("a session that ends while logs are watched leads to the sign-in page", async () => {
   const { app } = dashboard;
   const { accountId, projectId, live } = await app.createTenant("pro");
   const { page, context } = await dashboard.open(accountId);
@@ -139,7 +140,7 @@ test("usage shows what open uploads reserve, and when a key meets its limit", as
   await context.close();
 });
 
-test("usage is shown by month and downloaded as a table", async () => {
+slowTest("usage is shown by month and downloaded as a table", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   await uploadFile(app, "12345", { key: tenant.live });
@@ -160,7 +161,7 @@ test("usage is shown by month and downloaded as a table", async () => {
   await context.close();
 });
 
-test("each part that cannot be loaded says why and can be tried again", async () => {
+slowTest("each part that cannot be loaded says why and can be tried again", async () => {
   const { app } = dashboard;
   const { accountId, live } = await app.createTenant("pro");
   await uploadFile(app, "x", { key: live, name: "a.txt" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, beforeEach, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { onBothDatabases } from "../../test/support/start-app.ts";
+import { onAnyDatabase } from "../../test/support/start-app.ts";
 import { createCertificate } from "../../test/support/webhooks/certificate.ts";
 import { fileIdOf, killAtAnyMoment } from "../../test/support/webhooks/kill-at-any-moment.ts";
 import { type Receiver, startReceiver } from "../../test/support/webhooks/receiver.ts";
@@ -14,7 +14,7 @@ import {
 import { until } from "../../test/support/webhooks/until.ts";
 import { uploadFile } from "../../test/support/webhooks/upload.ts";
 
-onBothDatabases("a server that is killed", (database) => {
+onAnyDatabase("a server that is killed", (database) => {
   let receiver: Receiver;
   let installation: Installation;
   let key: string;

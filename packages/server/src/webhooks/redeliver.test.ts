@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
-import { onBothDatabases, type Tenant, type TestApp } from "../../test/support/start-app.ts";
+import { onAnyDatabase, onBothDatabases, type Tenant, type TestApp } from "../../test/support/start-app.ts";
 import { useDeliveries } from "../../test/support/webhooks/deliveries.ts";
 import { createQueue, type TestQueue } from "../../test/support/webhooks/queue.ts";
 import type { Receiver } from "../../test/support/webhooks/receiver.ts";
@@ -22,7 +22,7 @@ const listFailures = statement((q, _: object) =>
   q.selectFrom("log").select("message").where("type", "=", "webhook.failed").orderBy("id", "desc"),
 );
 
-onBothDatabases("redelivery over the API", (database) => {
+onAnyDatabase("redelivery over the API", (database) => {
   let app: TestApp;
   let receiver: Receiver;
   let tenant: Tenant;
