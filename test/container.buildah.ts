@@ -226,7 +226,7 @@ describe("the container image", () => {
 
     const service = await serve();
     assert.match(service.log(), /Upstow is ready at http:\/\/localhost:4000/);
-    assert.match(service.log(), /"level":40.*UPSTOW_HTTP_FROM=172\.16\.0\.0\/12/);
+    assert.match(service.log(), /"level":"warn".*UPSTOW_HTTP_FROM=172\.16\.0\.0\/12/);
     assert.doesNotMatch(service.log(), /svc_live_/);
     for (const host of ["localhost:4000", "upstow:4000"]) {
       const refused = await call(host, "/api/v1/projects");

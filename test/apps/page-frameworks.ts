@@ -226,8 +226,17 @@ export const sveltekit3 = {
     "package.json": (text: string) => {
       const { devDependencies, ...manifest } = JSON.parse(text);
       const { "@sveltejs/adapter-auto": _, ...tools } = devDependencies;
-      return json({ ...manifest, devDependencies: { ...tools, ...kit3 } });
+      return json({
+        ...manifest,
+        imports: { "#lib/*": "./src/lib/*" },
+        devDependencies: { ...tools, ...kit3 },
+      });
     },
+    "tsconfig.json": json({
+      ...{ extends: "$app/tsconfig", include: ["src", "test", "*"] },
+      exclude: ["src/service-worker"],
+    }),
+    "src/routes/+layout.svelte": replace("$lib/", "#lib/"),
     "vite.config.ts": replace("@sveltejs/adapter-auto", "@sveltejs/adapter-node"),
   },
   serve: () => ["--env-file=.env", "build/index.js"],

@@ -106,9 +106,15 @@ describe("upstow init", () => {
       await write({ "package.json": manifest, ...files });
       return runJson(["init", at.project, "--dry-run"], env);
     };
-    assert.ok(!(await initIn("^2.40.0")).changes.includes("src/env.ts"));
-    for (const version of ["^3.1.1", "latest"])
-      assert.ok((await initIn(version)).changes.includes("src/env.ts"), version);
+    const before = await initIn("^2.40.0");
+    assert.ok(!before.changes.includes("src/env.ts"));
+    assert.match(before.diff, /^\+import \{ env \} from "\$env\/dynamic\/private";$/m);
+    assert.doesNotMatch(before.diff, /app\/env/);
+    for (const version of ["^3.1.1", "latest"]) {
+      const { changes, diff } = await initIn(version);
+      assert.ok(changes.includes("src/env.ts"), version);
+      assert.match(diff, /^\+import \* as env from "\$app\/env\/private";$/m);
+    }
     const own = await initIn("3.0.0", { "src/env.ts": "export const variables = {};\n" });
     assert.ok(!own.changes.includes("src/env.ts"));
     assert.match(own.notes.join(), /Name UPSTOW_URL and UPSTOW_API_KEY/);

@@ -1,5 +1,6 @@
 import {
   type Framework,
+  forSvelteKit2,
   renderProvider,
   renderRouteHandler,
   renderSvelteEnv,
@@ -22,7 +23,10 @@ export function writeHandler(project: Project): { path: string; files: SourceFil
   const extension = isTypeScript ? "ts" : isPlainNode ? "mjs" : "js";
   const inProject = ({ path, code }: SourceFile): SourceFile => ({
     path: path.replace(/ts$/, extension),
-    code: inLanguage(isTypeScript, code).replace("-router.ts", `-router.${extension}`),
+    code: inLanguage(isTypeScript, isSvelteKit2(project) ? forSvelteKit2(code) : code).replace(
+      "-router.ts",
+      `-router.${extension}`,
+    ),
   });
   const { router, server } = renderViteServer(route, serverPort);
   const files = isVite ? [router, server] : [renderRouteHandler({ framework, ...route })];
@@ -48,12 +52,17 @@ export function writeProvider({ framework, isTypeScript, isVite }: Project): Sou
 }
 
 /** Null where variables in `.env` reach the handler without being declared. */
-export function writeEnvironment({ framework, isTypeScript, manifest }: Project): SourceFile | null {
-  const range = { ...manifest.dependencies, ...manifest.devDependencies }["@sveltejs/kit"] ?? "";
-  const [major = "3"] = range.match(/\d+/) ?? [];
-  if (framework !== "sveltekit" || Number(major) < 3) return null;
+export function writeEnvironment(project: Project): SourceFile | null {
+  const { framework, isTypeScript } = project;
+  if (framework !== "sveltekit" || isSvelteKit2(project)) return null;
   const { path, code } = renderSvelteEnv();
   return { path: isTypeScript ? path : path.replace(/ts$/, "js"), code };
+}
+
+function isSvelteKit2({ framework, manifest }: Project): boolean {
+  const range = { ...manifest.dependencies, ...manifest.devDependencies }["@sveltejs/kit"] ?? "";
+  const [major = "3"] = range.match(/\d+/) ?? [];
+  return framework === "sveltekit" && Number(major) < 3;
 }
 
 /** Strips the few types in the scaffolds for plain JavaScript. */

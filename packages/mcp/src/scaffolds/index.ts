@@ -20,4 +20,4 @@ export {
   renderViteServer,
   type SourceFile,
 } from "./route-handler.ts";
-export { renderSvelteEnv } from "./svelte-env.ts";
+export { forSvelteKit2, renderSvelteEnv } from "./svelte-env.ts";

@@ -1,4 +1,5 @@
 import type { Framework, SourceFile } from "./route-handler.ts";
+import { svelteEnvImport } from "./svelte-env.ts";
 
 interface Mount {
   path: string;
@@ -40,7 +41,7 @@ files.get("/*", ${handler});`,
   },
   sveltekit: {
     path: "src/routes/api/files/[...key]/+server.ts",
-    before: 'import { env } from "$env/dynamic/private";\n',
+    before: svelteEnvImport,
     after: (handler) => `export const { GET, HEAD } = ${handOver(handler, "env.$")};`,
   },
   astro: {

@@ -1,3 +1,5 @@
+import { svelteEnvImport } from "./svelte-env.ts";
+
 export const FRAMEWORKS = ["next", "express", "fastify", "hono", "sveltekit"] as const;
 /** Those that `upstow init` knows; the tools offer fewer. */
 export const INIT_FRAMEWORKS = [...FRAMEWORKS, "astro", "react-router"] as const;
@@ -52,8 +54,8 @@ app.on(["GET", "POST"], "/api/upload", createRouteHandler({ router }));`,
   },
   sveltekit: {
     path: "src/routes/api/upload/+server.ts",
-    before: 'import { env } from "$env/dynamic/private";\n',
-    after: `// From SvelteKit 3 on, name both variables in src/env.ts.
+    before: svelteEnvImport,
+    after: `// SvelteKit 3 needs both variables named in src/env.ts.
 export const { GET, POST } = createRouteHandler({
   router,
   baseUrl: env.UPSTOW_URL,

@@ -1,5 +1,14 @@
 import type { SourceFile } from "./route-handler.ts";
 
+/** What handlers read `.env` through. */
+export const svelteEnvImport = `// In SvelteKit 2: import { env } from "$env/dynamic/private";
+import * as env from "$app/env/private";
+`;
+
+/** It has no list of variables, and another module to read them from. */
+export const forSvelteKit2 = (code: string): string =>
+  code.replace(svelteEnvImport, 'import { env } from "$env/dynamic/private";\n');
+
 /** SvelteKit 3 hands on nothing of `.env` that is not named here; earlier ones do not read it. */
 export function renderSvelteEnv(): SourceFile {
   return {

@@ -46,8 +46,12 @@ declare module "astro:env/server" {
   export function getSecret(name: string): string | undefined;
 }
 
-declare module "$env/dynamic/private" {
-  export const env: Record<string, string | undefined>;
+declare module "$app/env/private" {
+  export const UPSTOW_URL: string | undefined;
+  export const UPSTOW_API_KEY: string | undefined;
+  export const UPSTOW_WEBHOOK_URL: string | undefined;
+  export const UPSTOW_SIGNING_KEY: string | undefined;
+  export const UPSTOW_NEXT_SIGNING_KEY: string | undefined;
 }
 
 declare function $state<T>(initial: T): T;

@@ -1,4 +1,5 @@
-import { env } from "$env/dynamic/private";
+// In SvelteKit 2: import { env } from "$env/dynamic/private";
+import * as env from "$app/env/private";
 import { createFileRouter, createRouteHandler, type FileRouter } from "@upstow/sdk/sveltekit";
 
 const route = createFileRouter();
@@ -15,7 +16,7 @@ const router = {
 
 export type Router = typeof router;
 
-// From SvelteKit 3 on, name both variables in src/env.ts.
+// SvelteKit 3 needs both variables named in src/env.ts.
 export const { GET, POST } = createRouteHandler({
   router,
   baseUrl: env.UPSTOW_URL,
