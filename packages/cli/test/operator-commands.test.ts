@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { verifyPassword } from "../../server/src/kernel/security/passwords.ts";
 import { findAccountByEmail } from "../../server/src/projects/accounts/queries.ts";
-import { onBothDatabases, startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { envOf, readAll, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
 
-onBothDatabases("operator commands beside a running service", (database) => {
+onAnyDatabase("operator commands beside a running service", (database) => {
   let app: TestApp;
   let env: Record<string, string>;
   before(async () => {
