@@ -13,6 +13,7 @@ const listFields = [
   "expiresAt",
   "claimBy",
   "detectedType",
+  "scan",
   "id",
   "key",
   "name",

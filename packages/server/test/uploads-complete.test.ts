@@ -16,7 +16,7 @@ import {
 
 const completedFields = [
   ...["id", "key", "name", "size", "type", "url", "status", "access", "sha256", "metadata", "createdAt"],
-  ...["expiresAt", "claimBy", "detectedType"],
+  ...["expiresAt", "claimBy", "detectedType", "scan"],
 ].sort();
 
 onBothDatabases("completing uploads", (database) => {
@@ -53,6 +53,7 @@ onBothDatabases("completing uploads", (database) => {
       expiresAt: null,
       claimBy: null,
       detectedType: null,
+      scan: null,
       sha256: onDisk ? createHash("sha256").update(smallBody).digest("hex") : null,
       metadata: { a: 1 },
       createdAt: file.createdAt,

@@ -82,7 +82,7 @@ describe("the reference", () => {
     const { createUpstow } = await import("@upstow/sdk");
     const upstow = createUpstow({ apiKey: "svc_test_x", baseUrl: "http://localhost" });
     for (const call of listCalls(upstow, "upstow")) assert.ok(client.includes(`\`${call}(`), call);
-    assert.match(client, /\/\*\* Bytes\. A stream without it is buffered in memory/);
+    assert.match(client, /\/\*\* Bytes\. A stream of more than 10 MB whose size is not given/);
   });
 
   it("has every component with its props", () => {

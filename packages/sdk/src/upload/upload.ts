@@ -20,7 +20,7 @@ export interface UploadOptions {
   name?: string;
   /** MIME type. Defaults to that of the `Blob`, or the one its name suggests. */
   type?: string;
-  /** Bytes. A stream of over 10 MB without it is sent piece by piece, and its size is known to the service at its end. */
+  /** Bytes. A stream of more than 10 MB whose size is not given is sent piece by piece. */
   size?: number;
   /** The file route. Default: `default`. */
   routeSlug?: string;

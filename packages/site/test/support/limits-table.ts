@@ -76,7 +76,11 @@ const resources: [LimitName, string, string][] = [
   ["IMPORT_ATTEMPTS_MAX", "Attempts of an import", "the import fails"],
   ["IMPORT_MAX_SEC", "Seconds that an import takes, attempts included", "the import fails"],
   ["IMPORT_WAIT_MAX_SEC", "Seconds that an import waits for its start", "the import fails"],
-  ["CLAMD_MAX_BYTES", "File that is sent to the virus scanner; `UPSTOW_CLAMD_MAX_BYTES` changes it", "unscanned"],
+  [
+    "CLAMD_MAX_BYTES",
+    "File that is sent to the virus scanner; `UPSTOW_CLAMD_MAX_BYTES` changes it",
+    "unscanned",
+  ],
   ["STREAMS_PER_KEY_MAX", "Event streams per key, log streams per session", "429"],
   ["STREAMS_PER_ACCOUNT_MAX", "Event streams per account, log streams likewise", "429"],
   ["TOOL_BODY_MAX_BYTES", "Body of a tool-protocol call", "413"],
