@@ -3,7 +3,7 @@ import { LINK_USE_SEC } from "@upstow/contract";
 import type { FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { findRange, type ServedObject } from "../send-object.ts";
-import { findUnused, findUse, noteUse, takeUse } from "./queries.ts";
+import { findUnused, findUse, noteUse, returnUse, takeUse } from "./queries.ts";
 
 /**
  * Counts a use before any byte is sent, so that a crash can waste a use but never give one away. Range requests of a client
@@ -25,9 +25,16 @@ export async function countUse(
   return db.transact(async (tx) => {
     const since = at - LINK_USE_SEC * 1000;
     const mayResume = isFree || asked !== "all";
-    if (mayResume && (await tx.get(findUse, { linkId, client, since })) !== null) return true;
-    if (isFree) return (await tx.get(findUnused, link)) !== null;
-    if ((await tx.run(takeUse, link)) === 0) return false;
+    const resumes = async () => mayResume && (await tx.get(findUse, { linkId, client, since })) !== null;
+    if (isFree) return (await tx.get(findUnused, link)) !== null || resumes();
+    if (await resumes()) return true;
+    const hasTaken = (await tx.run(takeUse, link)) > 0;
+    // Another range of this client may have been counted while this one waited for the link's row.
+    if (await resumes()) {
+      if (hasTaken) await tx.run(returnUse, link);
+      return true;
+    }
+    if (!hasTaken) return false;
     await tx.run(noteUse, { linkId, client, now: at });
     return true;
   });

@@ -189,6 +189,15 @@ export const takeUse = statement((q, p: { id: string; fileId: string }) =>
     .where(sql<boolean>`uses < max_uses`),
 );
 
+/** Only by the transaction that took it. */
+export const returnUse = statement((q, p: { id: string; fileId: string }) =>
+  q
+    .updateTable("counted_link")
+    .set({ uses: sql`uses - 1` })
+    .where("id", "=", p.id)
+    .where("file_id", "=", p.fileId),
+);
+
 export const findUnused = statement((q, p: { id: string; fileId: string }) =>
   q
     .selectFrom("counted_link")
