@@ -72,6 +72,9 @@ function percentEncode(character: string): string {
 // Deletions take effect immediately, so URLs issued before must not stay valid much longer.
 const expiresInSec = 60;
 
+// Buckets and the proxies in front of them reject request lines over 8 KB, and a long name is in the URL twice.
+const redirectMaxLength = 7_500;
+
 /** The bucket's URL of the object; null if the service sends it. */
 export function findRedirect(
   { config, store }: Pick<Deps, "config" | "store">,
@@ -85,10 +88,7 @@ export function findRedirect(
     contentType: servedType(object.contentType),
     contentDisposition: contentDisposition(disposition, object.fileName),
   };
-  return (
-    store.directReads?.presignGet(object.storeKey, {
-      ...headers,
-      expiresInSec: Math.min(expiresInSec, leftSec),
-    }) ?? null
-  );
+  const expiresIn = Math.min(expiresInSec, leftSec);
+  const url = store.directReads?.presignGet(object.storeKey, { ...headers, expiresInSec: expiresIn }) ?? null;
+  return url !== null && url.length <= redirectMaxLength ? url : null;
 }
