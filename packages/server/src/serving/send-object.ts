@@ -25,7 +25,7 @@ export const crossOrigin = {
 };
 
 /** The URL is the key to a private file: keep it out of referrers and search engines. */
-const secretAddress = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
+export const secretAddress = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
 const privacyHeaders: Record<ServedObject["privacy"], Record<string, string>> = {
   public: { "cache-control": "public, max-age=0, must-revalidate" },
   private: { "cache-control": "private, max-age=0, must-revalidate", ...secretAddress },

@@ -36,7 +36,10 @@ export async function expectBytes(url: string, bytes = smallBody) {
 }
 
 export async function expectOver(url: string, reason: string): Promise<void> {
-  assert.equal(expectError(await read(url), 403, "FORBIDDEN").message, reason);
+  const answer = await read(url);
+  assert.equal(expectError(answer, 403, "FORBIDDEN").message, reason);
+  assert.equal(answer.headers.get("referrer-policy"), "no-referrer");
+  assert.equal(answer.headers.get("x-robots-tag"), "noindex");
 }
 
 export async function expectGone(url: string): Promise<void> {

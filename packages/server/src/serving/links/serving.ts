@@ -5,7 +5,7 @@ import { hasEnded } from "../../files/life.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { AppError, fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
-import { type ServedObject, sendObject } from "../send-object.ts";
+import { type ServedObject, secretAddress, sendObject } from "../send-object.ts";
 import { createServedFiles } from "../served-file.ts";
 import { countUse } from "./count-use.ts";
 import { findGrantedFile, findLinkedFile, type ReadableFile } from "./queries.ts";
@@ -138,6 +138,6 @@ const toPlain = createServedFiles(() => ({ privacy: "private", mayBeShared: fals
 function over(reason: "expired" | "used up" | "revoked"): AppError {
   return new AppError("FORBIDDEN", reason, {
     suggestion: "Request a new link from the site that gave you this one.",
-    headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
+    headers: { "cache-control": "no-store", "access-control-allow-origin": "*", ...secretAddress },
   });
 }
