@@ -1,21 +1,10 @@
-// The cases of the public conformity suite for the draft (tomdesair/tus-java-server), and our own.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { after, before, it } from "node:test";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { createDraftClient, type DraftResponse, partialUpload, some } from "./support/tus/draft-client.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
 
-type Headers = Record<string, string>;
-interface Sent {
-  status: number;
-  headers: IncomingHttpHeaders;
-  // biome-ignore lint/suspicious/noExplicitAny: problems and files
-  body: any;
-  early: IncomingHttpHeaders[];
-}
-
-const partial = "application/partial-upload";
 const problemType = (name: string) => `https://iana.org/assignments/http-problem-types#${name}`;
 
 onBothDatabases("IETF resumable uploads", (database) => {
@@ -29,61 +18,15 @@ onBothDatabases("IETF resumable uploads", (database) => {
   });
   after(() => app.close());
 
-  function send(
-    method: string,
-    path: string,
-    headers: Headers = {},
-    body: Uint8Array | null = null,
-  ): Promise<Sent> {
-    return new Promise((resolve, reject) => {
-      const early: IncomingHttpHeaders[] = [];
-      const length: Headers = body === null ? {} : { "content-length": String(body.length) };
-      const request = httpRequest(new URL(path, app.url), { method, headers: { ...length, ...headers } });
-      request.on("information", (information) => {
-        if (information.statusCode === 104) early.push(information.headers);
-      });
-      request.on("error", reject);
-      request.on("response", async (response) => {
-        const text = Buffer.concat(await response.toArray()).toString();
-        const { statusCode: status = 0, headers } = response;
-        resolve({ status, headers, early, body: text === "" ? null : JSON.parse(text) });
-      });
-      request.end(body ?? undefined);
-    });
-  }
-
   for (const version of ["5", "6", "8"]) {
-    const draft = { "upload-draft-interop-version": version };
-    const create = (headers: Headers, body: Uint8Array = new Uint8Array(), path = "/resumable") =>
-      send("POST", path, { authorization: `Bearer ${tenant.live}`, ...draft, ...headers }, body);
-    const open = async (length: number | null = 100) => {
-      const said: Headers = length === null ? {} : { "upload-length": String(length) };
-      const created = await create({ "upload-complete": "?0", ...said });
-      assert.equal(created.status, 201, JSON.stringify(created.body));
-      return created.headers.location ?? "";
-    };
-    const append = (
-      url: string,
-      offset: number | string,
-      isComplete: boolean,
-      body: Uint8Array,
-      headers = {},
-    ) =>
-      send(
-        "PATCH",
-        url,
-        {
-          ...draft,
-          "content-type": partial,
-          "upload-offset": String(offset),
-          "upload-complete": isComplete ? "?1" : "?0",
-          ...headers,
-        },
-        body,
-      );
-    const head = (url: string, headers: Headers = {}) => send("HEAD", url, { ...draft, ...headers });
-    const some = (count: number) => Buffer.alloc(count, "A");
-    async function assertStored(done: Sent, bytes: Uint8Array) {
+    const draftClient = () => createDraftClient(app.url, tenant.live, version);
+    type Client = ReturnType<typeof draftClient>;
+    const send: Client["send"] = (...given) => draftClient().send(...given);
+    const create: Client["create"] = (...given) => draftClient().create(...given);
+    const open: Client["open"] = (...given) => draftClient().open(...given);
+    const append: Client["append"] = (...given) => draftClient().append(...given);
+    const head: Client["head"] = (...given) => draftClient().head(...given);
+    async function assertStored(done: DraftResponse, bytes: Uint8Array) {
       assert.equal(done.status, 200, JSON.stringify(done.body));
       assert.equal(done.headers["upload-complete"], "?1");
       const { file } = (await client.get(String(done.headers["upstow-file-id"]))).body;
@@ -104,7 +47,7 @@ onBothDatabases("IETF resumable uploads", (database) => {
         [asHeld.status, asHeld.headers["upload-offset"], asHeld.headers["upload-complete"]],
         [204, "5", "?1"],
       );
-      assert.equal((await send("DELETE", whole.headers.location ?? "", draft)).status, 404);
+      assert.equal((await send("DELETE", whole.headers.location ?? "")).status, 404);
       await assertStored(await create({ "upload-complete": "?1" }, some(9)), some(9));
       await assertStored(await create({ "upload-complete": "?1", "upload-length": "0" }), some(0));
 
@@ -131,7 +74,7 @@ onBothDatabases("IETF resumable uploads", (database) => {
       assert.deepEqual([first.headers["upload-offset"], first.headers["upload-complete"]], ["70000", "?0"]);
       assert.deepEqual(first.early, []);
       for (const method of ["HEAD", "GET"]) {
-        const state = await send(method, url, draft);
+        const state = await send(method, url);
         assert.equal(state.status, 204);
         assert.equal(state.headers["upload-offset"], "70000");
         assert.equal(state.headers["upload-length"], "200000");
@@ -178,9 +121,9 @@ onBothDatabases("IETF resumable uploads", (database) => {
       assert.equal(short.body.type, problemType("inconsistent-upload-length"));
 
       assert.equal((await append(url, "abc", false, some(3))).status, 400);
-      const noOffset = { ...draft, "content-type": partial, "upload-complete": "?0" };
+      const noOffset = { "content-type": partialUpload, "upload-complete": "?0" };
       assert.equal((await send("PATCH", url, noOffset, some(3))).status, 400);
-      const noFlag = { ...draft, "content-type": partial, "upload-offset": "32" };
+      const noFlag = { "content-type": partialUpload, "upload-offset": "32" };
       assert.equal((await send("PATCH", url, noFlag, some(3))).status, 400);
       assert.equal((await append(url, 32, false, some(3), { "content-type": "text/plain" })).status, 415);
       assert.equal((await head(url, { "upload-offset": "1" })).status, 400);
@@ -195,12 +138,12 @@ onBothDatabases("IETF resumable uploads", (database) => {
 
     it(`version ${version}: cancels, limits and compares digests`, async () => {
       const url = await open();
-      assert.equal((await send("DELETE", url, draft)).status, 204);
+      assert.equal((await send("DELETE", url)).status, 204);
       assert.equal((await head(url)).status, 404);
       assert.equal((await append(url, 0, false, some(1))).status, 404);
-      assert.equal((await send("DELETE", "/resumable/none", draft)).status, 404);
+      assert.equal((await send("DELETE", "/resumable/none")).status, 404);
 
-      const about = await send("OPTIONS", "/resumable", { ...draft, "upload-complete": "?1" });
+      const about = await send("OPTIONS", "/resumable", { "upload-complete": "?1" });
       assert.equal(about.status, 204);
       const [, most] = /max-size=(\d+), min-size=0/.exec(String(about.headers["upload-limit"])) ?? [];
       const large = await create(
@@ -218,6 +161,19 @@ onBothDatabases("IETF resumable uploads", (database) => {
       assert.equal((await create(right, some(6))).status, 400);
     });
 
+    it(`version ${version}: keeps nothing of a refused creation, and gives its place back`, async () => {
+      const { body } = await client.post("upload/grants", { routeSlug: "default" });
+      const grant = { authorization: `Bearer ${body.grant.token}` };
+      const digest = createHash("sha256").update("other").digest("base64");
+      const refused = [
+        await create({ ...grant, "upload-complete": "?0", "upload-length": "4" }, some(5)),
+        await create({ ...grant, "upload-complete": "?1", "content-digest": `sha-256=:${digest}:` }, some(5)),
+      ];
+      for (const { status, headers } of refused)
+        assert.deepEqual([status, headers.location], [400, undefined]);
+      await assertStored(await create({ ...grant, "upload-complete": "?1" }, some(5)), some(5));
+    });
+
     it(`version ${version}: lets one of two appends at one offset win, and a newcomer interrupt`, async () => {
       const url = await open();
       const both = await Promise.all([append(url, 0, false, some(32)), append(url, 0, false, some(32))]);
@@ -229,10 +185,7 @@ onBothDatabases("IETF resumable uploads", (database) => {
       ]);
       assert.ok(["0", "64"].includes(String(looked?.headers["upload-offset"])));
       const ending = await open();
-      await Promise.all([
-        append(ending, 0, false, some(64)).catch(() => null),
-        send("DELETE", ending, draft),
-      ]);
+      await Promise.all([append(ending, 0, false, some(64)).catch(() => null), send("DELETE", ending)]);
       assert.equal((await head(ending)).status, 404);
     });
   }

@@ -324,6 +324,51 @@ onBothDatabases("tus", (database) => {
     assert.equal((await create({ authorization: "Bearer upg_none", "upload-length": "5" })).status, 401);
   });
 
+  it("keeps nothing of a creation whose bytes are refused, and gives its place back", async () => {
+    const { body } = await client.post("upload/grants", { routeSlug: "default" });
+    const grant = bearer(body.grant.token);
+    const first = { ...grant, "content-type": octets };
+    const reserved = async () =>
+      (await app.call("GET", "usage", { key: tenant.live })).body.usage.reservedBytes;
+    const before: unknown = await reserved();
+    assert.equal(typeof before, "number");
+    const sum = `sha1 ${createHash("sha1").update("other").digest("base64")}`;
+    const refused: [number, Headers][] = [
+      [413, { "upload-length": "4" }],
+      [460, { "upload-length": "5", "upload-checksum": sum }],
+      [400, { "upload-length": "5", "upload-checksum": "sha512 AAAA" }],
+    ];
+    for (const [status, headers] of refused) {
+      const response = await create({ ...first, ...headers }, Buffer.from("bytes"));
+      assert.deepEqual([response.status, response.headers.get("location")], [status, null]);
+    }
+    assert.equal(await reserved(), before);
+    const done = await create({ ...first, "upload-length": "5" }, Buffer.from("bytes"));
+    await stored(done, Buffer.from("bytes"));
+  });
+
+  it("takes no bytes behind the end of a stored file", async () => {
+    const done = await create({ "upload-length": "5", "content-type": octets }, Buffer.from("bytes"));
+    const url = done.headers.get("location") ?? "";
+    assert.equal((await patch(url, 5, new Uint8Array())).status, 204);
+    assert.equal((await patch(url, 5, new Uint8Array(1))).status, 413);
+    const chunked = { "upload-offset": "5", "content-type": octets };
+    for (const [count, status] of [
+      [0, 204],
+      [1, 413],
+    ] as const) {
+      const body = new Blob([new Uint8Array(count)]).stream();
+      const init = {
+        method: "PATCH",
+        headers: { "tus-resumable": "1.0.0", ...chunked },
+        body,
+        duplex: "half",
+      };
+      assert.equal((await fetch(new URL(url, app.url), init as RequestInit)).status, status);
+    }
+    await stored(done, Buffer.from("bytes"));
+  });
+
   it("counts to a key's window when an upload is created, and never for its bytes", async (t) => {
     const limited = await startApp({ database, keepRateLimits: true });
     t.after(() => limited.close());

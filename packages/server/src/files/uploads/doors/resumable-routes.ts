@@ -8,7 +8,7 @@ import { AppError, invalid, notFound } from "../../../kernel/errors.ts";
 import type { LastUsed } from "../../../projects/api-keys/authenticate.ts";
 import { cdnFor } from "../../../projects/file-url.ts";
 import { toCompletedFile } from "../../serialize.ts";
-import { appendTo, WrongOffset } from "../resumable/append.ts";
+import { appendFirst, appendTo, WrongOffset } from "../resumable/append.ts";
 import { interruptUpload } from "../resumable/lease.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
 import { cancelResumable, getResumable, openResumable, uploadTokens } from "../resumable/uploads.ts";
@@ -104,11 +104,13 @@ export function resumableRoutes(http: FastifyInstance, deps: Deps, lastUsed: Las
       const contentLength = contentLengthOf(request);
       const said = isComplete ? (length ?? contentLength ?? undefined) : length;
       const contradicts =
-        isComplete && contentLength !== null && length !== undefined && contentLength !== length;
+        contentLength !== null &&
+        length !== undefined &&
+        (contentLength > length || (isComplete && contentLength < length));
       const uploader = await identify(request, reply);
       // A file that is too large is that first.
       if (contradicts && length <= TIERS[uploader.actor.tier].maxFileSizeBytes) throw inconsistent();
-      let upload = await openResumable(deps, uploader, {
+      const upload = await openResumable(deps, uploader, {
         fileName: readDisposition(headers["content-disposition"])?.slice(0, FILE_NAME_MAX) || "upload",
         fileSize: said ?? null,
         contentType: fileType(headers["content-type"]?.slice(0, CONTENT_TYPE_MAX)),
@@ -118,9 +120,10 @@ export function resumableRoutes(http: FastifyInstance, deps: Deps, lastUsed: Las
       request.fileId = upload.id;
       const location = `/resumable/${tokens.sign(upload.id)}`;
       tellEarly(request, reply, { location, "upload-limit": limitOf(upload) });
-      reply.headers({ location, "upload-limit": limitOf(upload) });
-      upload = await append(request, upload, { offset: 0, isComplete, length });
-      return finish(reply, upload, 201);
+      const appended = await appendFirst(deps, uploader, upload, () =>
+        append(request, upload, { offset: 0, isComplete, length }),
+      );
+      return finish(reply.headers({ location, "upload-limit": limitOf(upload) }), appended, 201);
     }
 
     async function append(

@@ -4,7 +4,7 @@ import type { Deps } from "../../../deps.ts";
 import { typed } from "../../../http/request-context.ts";
 import { AppError, invalid } from "../../../kernel/errors.ts";
 import type { LastUsed } from "../../../projects/api-keys/authenticate.ts";
-import { appendTo, finishIfWhole } from "../resumable/append.ts";
+import { appendFirst, appendTo, finishIfWhole } from "../resumable/append.ts";
 import { interruptUpload } from "../resumable/lease.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
 import { cancelResumable, getResumable, openResumable, uploadTokens } from "../resumable/uploads.ts";
@@ -85,13 +85,17 @@ export function tusRoutes(http: FastifyInstance, deps: Deps, lastUsed: LastUsed)
       if (concat?.kind === "final") upload = await joinPartials(deps, uploader, wanted, concat.ids(tokens));
       else upload = await openResumable(deps, uploader, { ...wanted, fileSize: readLength(headers) });
       request.fileId = upload.id;
-      reply.code(201).header("location", `/tus/${tokens.sign(upload.id)}`);
       const hasBody = headers["content-type"] === bodyType && contentLengthOf(request) !== 0;
       if (hasBody && concat?.kind !== "final") {
-        upload = await append(request, upload, 0);
+        const opened = upload;
+        upload = await appendFirst(deps, uploader, opened, () => append(request, opened, 0));
         reply.header("upload-offset", upload.offset_bytes);
       } else if (concat?.kind !== "partial") upload = await finishIfWhole(deps, upload);
-      return reply.headers({ ...stateHeaders(upload), ...fileHeaders(deps, upload) }).send();
+      const location = `/tus/${tokens.sign(upload.id)}`;
+      return reply
+        .code(201)
+        .headers({ location, ...stateHeaders(upload), ...fileHeaders(deps, upload) })
+        .send();
     }
 
     function append(request: FastifyRequest, upload: ResumableUpload, offset: number, length?: number) {

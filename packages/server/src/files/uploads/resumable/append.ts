@@ -2,10 +2,11 @@ import type { Readable } from "node:stream";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../kernel/errors.ts";
 import { finishAppended } from "../finish-upload.ts";
+import type { Uploader } from "../request-upload.ts";
 import { createBody } from "./body.ts";
 import { takeUpload } from "./lease.ts";
 import type { ResumableUpload } from "./queries.ts";
-import { fixLength, getResumable, otherLength, targetOf } from "./uploads.ts";
+import { cancelResumable, fixLength, getResumable, otherLength, targetOf } from "./uploads.ts";
 
 export interface Append {
   offset: number;
@@ -43,11 +44,15 @@ export const tooLong = (length: number) =>
     suggestion: "Send the bytes of the announced length, and no more.",
   });
 
-const cutOff = () =>
-  new AppError("VALIDATION_ERROR", "The body ended before it was complete.", {
-    suggestion: "Ask for the offset with HEAD, then continue there: what arrived was kept.",
-    headers: { connection: "close" },
-  });
+/** The client is gone, or will be, and may continue later. */
+class CutOff extends AppError {
+  constructor() {
+    super("VALIDATION_ERROR", "The body ended before it was complete.", {
+      suggestion: "Ask for the offset with HEAD, then continue there: what arrived was kept.",
+      headers: { connection: "close" },
+    });
+  }
+}
 
 /**
  * Appends a body at an offset and returns the upload as it is then, finished if it has all of its bytes. Of two bodies for
@@ -80,7 +85,7 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
           endsFile() || (upload.length_bytes !== null && append.offset + body.receivedBytes() === limit),
         ...(checksum && {
           verify: () => {
-            if (body.outcome() === "broken") throw cutOff();
+            if (body.outcome() === "broken") throw new CutOff();
             checksum.verify();
           },
         }),
@@ -91,7 +96,7 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
         }),
     );
     if (body.outcome() === "too-long") throw tooLong(limit);
-    if (body.outcome() === "broken") throw cutOff();
+    if (body.outcome() === "broken") throw new CutOff();
     if (endsFile() && upload.length_bytes === null)
       upload = await fixLength(deps, upload, upload.offset_bytes);
   } finally {
@@ -100,10 +105,35 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
   return append.staysOpen === true ? upload : finishIfWhole(deps, upload);
 }
 
-/** A client that lost the last response sends its last append again. */
-function repeatLast(upload: ResumableUpload, { offset }: Append): ResumableUpload {
-  if (offset === upload.size_bytes) return upload;
-  throw new WrongOffset(upload.size_bytes);
+/**
+ * The bytes that come with the creation of an upload. Where they are refused nothing of the upload remains, and its grant
+ * has its place back. What a lost connection or a full disk ended may go on.
+ */
+export async function appendFirst(
+  deps: Deps,
+  { grant }: Pick<Uploader, "grant">,
+  upload: ResumableUpload,
+  append: () => Promise<ResumableUpload>,
+): Promise<ResumableUpload> {
+  try {
+    return await append();
+  } catch (error) {
+    if (isRefusal(error)) await cancelResumable(deps, await getResumable(deps, upload.id), grant?.id);
+    throw error;
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AppError && error.status < 500 && error.status !== 409 && !(error instanceof CutOff);
+
+/** A client that lost the last response asks for it with an empty append. */
+async function repeatLast(upload: ResumableUpload, append: Append): Promise<ResumableUpload> {
+  if (append.offset !== upload.size_bytes) throw new WrongOffset(upload.size_bytes);
+  if ((append.contentLength ?? 0) > 0) throw tooLong(upload.size_bytes);
+  // Destroyed, the request could no longer be answered.
+  for await (const chunk of append.stream.iterator({ destroyOnReturn: false }))
+    if (chunk.length > 0) throw tooLong(upload.size_bytes);
+  return upload;
 }
 
 async function settleLength(deps: Deps, upload: ResumableUpload, append: Append): Promise<ResumableUpload> {

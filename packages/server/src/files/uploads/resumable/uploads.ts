@@ -9,6 +9,7 @@ import { releaseUsage } from "../../../projects/usage/quota.ts";
 import type { AppendTarget } from "../../../storage/object-store.ts";
 import { objectKey } from "../../../storage/storage-key.ts";
 import { removeBytes, scheduleFileDeletion } from "../../storage-deletions.ts";
+import { givePlacesBack } from "../grants/queries.ts";
 import { createSignedIds } from "../grants/token.ts";
 import { removeOpenMultipart } from "../queries.ts";
 import { type ArrivingFile, openArrival, type Uploader } from "../request-upload.ts";
@@ -108,8 +109,11 @@ export const otherLength = () =>
     suggestion: "Ask for the state of the upload with HEAD, and continue with its length.",
   });
 
-/** Ends an upload that is not finished; a stored file stays. The row goes first, so that nothing is saved any more. */
-export async function cancelResumable(deps: Deps, upload: ResumableUpload): Promise<void> {
+/**
+ * Ends an upload that is not finished; a stored file stays. The row goes first, so that nothing is saved any more. A grant
+ * gets its place back if it is named.
+ */
+export async function cancelResumable(deps: Deps, upload: ResumableUpload, grantId?: string): Promise<void> {
   if (upload.status === "UPLOADED")
     throw new AppError("FORBIDDEN", "This upload is finished, and its file is stored.", {
       suggestion: "Delete the file with DELETE /api/v1/files/:key and an API key.",
@@ -124,6 +128,7 @@ export async function cancelResumable(deps: Deps, upload: ResumableUpload): Prom
       uploadId: upload.upload_id ?? "",
     });
     if (file === null) throw gone();
+    if (grantId !== undefined) await tx.run(givePlacesBack, { id: grantId, count: 1 });
     await releaseUsage(tx, now, scopeOf(upload), {
       storedBytes: 0,
       reservedBytes: countedBytes(file, file.size_bytes),
