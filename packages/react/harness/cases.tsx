@@ -8,12 +8,14 @@ import {
   SourceTabs,
   UploadDropzone,
   UploadField,
+  UpstowImage,
   UpstowProvider,
   usePrivateUrl,
   useUpload,
   useUploader,
 } from "@upstow/react";
-import { type ComponentType, useState } from "react";
+import type { ImageFile } from "@upstow/sdk/images";
+import { type ComponentType, useEffect, useState } from "react";
 
 function fail(): never {
   throw new Error("The callback's own mistake.");
@@ -75,6 +77,13 @@ function LinkToFile() {
   );
 }
 
+/** Of a file that the test has stored. */
+function ImageFromPage() {
+  const [file, setFile] = useState<ImageFile | null>(null);
+  useEffect(() => void Object.assign(globalThis, { showImage: setFile }), []);
+  return file === null ? null : <UpstowImage file={file} alt="From the page" width={300} />;
+}
+
 function PrivateFallback() {
   const [errors, setErrors] = useState<string[]>([]);
   return (
@@ -119,6 +128,7 @@ export const cases: Record<string, ComponentType> = {
       <List />
     </UpstowProvider>
   ),
+  "image-from-page": ImageFromPage,
   "private-link": PrivateLink,
   "private-images": () => (
     <>

@@ -32,6 +32,7 @@ export { UploadDropzone, type UploadDropzoneProps } from "./components/upload-dr
 export { UploadField, type UploadFieldProps } from "./components/upload-field.tsx";
 export { UploadModal, type UploadModalProps } from "./components/upload-modal.tsx";
 export { UploadWizard, type UploadWizardProps } from "./components/upload-wizard.tsx";
+export { UpstowImage, type UpstowImageProps } from "./components/upstow-image.tsx";
 export { describeStatus, formatBytes, formatSeconds } from "./core/format.ts";
 export { defaultLabels, type Labels } from "./core/labels.ts";
 export type { PrivateUrlState } from "./core/private-urls.ts";

@@ -6,7 +6,10 @@ import sharp from "sharp";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 import { uploadFile } from "../../server/test/support/upload.ts";
 import { until } from "../../server/test/support/webhooks/until.ts";
-import { defaultQuality, defaultWidths } from "../src/image/image-url.ts";
+import { defaultQualities, defaultQuality, defaultWidths } from "../src/image/image-url.ts";
+import nextLoader from "../src/image/next-image.ts";
+import setUpProvider, { getImage } from "../src/image/nuxt-image.ts";
+import { transform } from "../src/image/unpic.ts";
 import { imageProps, thumbHashToDataUrl, upstowLoader, variantUrl } from "../src/index.ts";
 import type { FileObject } from "../src/wire/index.ts";
 
@@ -34,7 +37,9 @@ describe("URLs and attributes of images", () => {
 
   it("have the defaults of projects", () => {
     assert.deepEqual(defaultWidths, IMAGE_WIDTHS);
-    assert.ok(IMAGE_QUALITIES.includes(defaultQuality as 75));
+    assert.deepEqual(defaultQualities, IMAGE_QUALITIES);
+    assert.equal(defaultQuality, defaultQualities[0]);
+    assert.equal(nextLoader, upstowLoader);
   });
 
   it("are served as they stand: every width of srcset and the loader's", async () => {
@@ -70,6 +75,64 @@ describe("URLs and attributes of images", () => {
     assert.deepEqual([imageProps({ url: file.url }).width], [undefined]);
     const tall = imageProps(file, { rotate: 90 });
     assert.deepEqual([tall.width, tall.height], [600, 900]);
+  });
+
+  const recipeOf = (url: string) => new URL(url).pathname.split("/")[2];
+  const statusOf = async (url: string) => {
+    const response = await fetch(url);
+    await response.bytes();
+    return response.status;
+  };
+
+  it("are those that the project lists, whatever unpic asks for", async () => {
+    for (const [operations, recipe] of [
+      [{ width: 700 }, "w_750,fit_scale-down,q_75,f_auto"],
+      [{ width: "700", quality: "83", format: "jpg" }, "w_750,fit_scale-down,q_85,f_jpeg"],
+      [{ width: 300, height: 200 }, "w_384,h_256,fit_cover,q_75,f_auto"],
+      [{ height: 60 }, "h_64,fit_scale-down,q_75,f_auto"],
+      [{ width: 0.2, height: "auto", format: "gif" }, "w_3840,fit_scale-down,q_75,f_auto"],
+    ] as const) {
+      const url = transform(file.url, operations);
+      assert.equal(recipeOf(url), recipe);
+      assert.equal(await statusOf(url), 200, recipe);
+    }
+    const largest = transform(file.url, { width: 9000, height: 18_000, quality: 1 });
+    assert.equal(recipeOf(largest), "w_3840,h_4096,fit_cover,q_75,f_auto");
+    const lists = { widths: [300, 100], qualities: [50] };
+    assert.equal(
+      recipeOf(transform(new URL(file.url), { width: 101 }, lists)),
+      "w_300,fit_scale-down,q_50,f_auto",
+    );
+    assert.equal(transform("/local.png", { width: 16 }), "/local.png");
+  });
+
+  it("are those that the project lists, whatever nuxt/image asks for", async () => {
+    const modifiers = {
+      width: 320,
+      height: 320,
+      fit: "contain",
+      background: "#A0B0C0",
+      rotate: 90,
+      blur: 300,
+    };
+    const recipe = "w_384,h_384,fit_pad,q_75,f_auto,bg_a0b0c0,blur_100,rot_90";
+    const { url } = setUpProvider().getImage(file.url, { modifiers });
+    assert.equal(recipeOf(url), recipe);
+    assert.equal(await statusOf(url), 200);
+    const [base = "", key] = file.url.split("/f/");
+    for (const baseURL of [`${base}/f`, `${base}/f/`])
+      assert.equal(getImage(`/${key}`, { modifiers, baseURL }).url, url);
+    assert.equal(getImage("/local.png", { modifiers }).url, "/local.png");
+    for (const [fit, ours] of [
+      ["inside", "scale-down"],
+      ["fill", "cover"],
+      ["outside", "cover"],
+      [undefined, "cover"],
+    ])
+      assert.match(
+        getImage(file.url, { modifiers: { width: 64, height: 64, fit } }).url,
+        new RegExp(`,fit_${ours},`),
+      );
   });
 
   it("leave other addresses alone", () => {

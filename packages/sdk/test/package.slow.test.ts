@@ -77,7 +77,19 @@ describe("the published package", () => {
   });
 
   describe("in a project of CommonJS", () => {
-    const entries = ["", "/server", "/next", "/express", "/fastify", "/hono", "/webhooks"];
+    const entries = [
+      "",
+      "/images",
+      "/next-image",
+      "/nuxt-image",
+      "/unpic",
+      "/server",
+      "/next",
+      "/express",
+      "/fastify",
+      "/hono",
+      "/webhooks",
+    ];
     const specifiers = entries.map((entry) => `@upstow/sdk${entry}`);
 
     it("is required with all that it has, and is one with what is imported", async () => {

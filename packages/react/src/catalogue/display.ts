@@ -4,6 +4,68 @@ import { prop, slots, wholeUsage } from "./props.ts";
 /** They show stored files and upload nothing. */
 export const display: CatalogueEntry[] = [
   {
+    name: "UpstowImage",
+    slug: "upstow-image",
+    category: "display",
+    description:
+      "A responsive image of a public file: a URL per width without a call, no layout shift, and a placeholder until it has loaded.",
+    keywords: [
+      "img",
+      "srcset",
+      "responsive",
+      "thumbhash",
+      "placeholder",
+      "blur",
+      "lazy",
+      "public",
+      "variant",
+    ],
+    props: [
+      prop("file", "{ url: string; image?: ImageFacts | null }", "A public file as the API returns it.", {
+        isRequired: true,
+      }),
+      prop("alt", "string", "Describes the image; empty if it is decorative.", { isRequired: true }),
+      prop("sizes", "string", "How wide it is shown, as in the `sizes` attribute.", {
+        default: '"100vw", or `width`',
+      }),
+      prop("width", "number", "Pixels in the layout; the height follows."),
+      prop("height", "number", "Pixels in the layout."),
+      prop("fit", '"scale-down" | "contain" | "cover" | "crop" | "pad"', "With width and height.", {
+        default: '"scale-down"',
+      }),
+      prop("gravity", "string", "What `cover` and `crop` keep: `focus`, `attention`, `n`, …"),
+      prop("quality", "number", "One of those that the project lists.", { default: "75" }),
+      prop("format", '"auto" | "avif" | "webp" | "jpeg" | "png"', "What it is sent as.", {
+        default: '"auto"',
+      }),
+      prop("background", "string", "`rrggbb`: the colour behind transparency and of bars."),
+      prop("blur", "number", "1 to 100 pixels."),
+      prop("rotate", "90 | 180 | 270", "Degrees clockwise."),
+      prop("preset", "string", "The name of one of the project's presets instead."),
+      prop("widths", "readonly number[]", "The widths that the project lists, if it has its own."),
+      prop("loading", '"eager" | "lazy"', "`eager` for what is seen at once.", { default: '"lazy"' }),
+      prop("imageProps", "ImgHTMLAttributes", "Further attributes of the `<img>`."),
+      slots("image"),
+    ],
+    usage: wholeUsage(
+      ["UpstowImage"],
+      `  // As GET /files/:key answers it.
+  const file = {
+    url: "/files/beach.jpg",
+    image: {
+      width: 4032,
+      height: 3024,
+      orientation: 1,
+      frames: 1,
+      hasAlpha: false,
+      dominantColor: "#7a8c5d",
+      thumbhash: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
+    },
+  };
+  return <UpstowImage file={file} alt="The beach at dusk" sizes="(max-width: 40em) 100vw, 40em" />;`,
+    ),
+  },
+  {
     name: "PrivateImage",
     slug: "private-image",
     category: "display",

@@ -47,9 +47,12 @@ interface Reading {
   before: () => Promise<number | null>;
 }
 
-/** Only what a careful application allows: nothing inline, blobs for previews, and the service's images. */
+/**
+ * Only what a careful application allows: no code or sheet inline, blobs for previews, placeholders as data, and the
+ * service's images.
+ */
 const writePolicy = (serviceUrl: string) =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: ${serviceUrl}; media-src blob:; connect-src *`;
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data: ${serviceUrl}; media-src blob:; connect-src *`;
 
 /** The real service, an application in front of it, and pages of examples, rendered on the server. */
 export async function startSite(options: Parameters<typeof startService>[0] = {}): Promise<TestSite> {
@@ -72,14 +75,19 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
   const read = createReader(service, reading);
   const render = await loadRender(bundle.server);
   const policy = writePolicy(service.app.url);
-  function send(response: ServerResponse, type: string, body: string | Buffer): void {
-    response.writeHead(200, { "content-type": `${type}; charset=utf-8`, "content-security-policy": policy });
+  function send(response: ServerResponse, type: string, body: string | Buffer, also = ""): void {
+    const headers = {
+      "content-type": `${type}; charset=utf-8`,
+      "content-security-policy": policy + also,
+    };
+    response.writeHead(200, headers);
     response.end(body);
   }
   const assets = new Map<string, [string, string | Buffer]>([
     ["/client.js", ["text/javascript", bundle.script]],
     ["/styles.css", ["text/css", bundle.styles]],
     ["/page.css", ["text/css", pageStyles]],
+    ["/files/beach.jpg", ["image/png", picture(0, 60, 45)]],
     ["/sample.png", ["image/png", picture(2_000)]],
     // Written by hand: its address is not how a browser would write it.
     ["/100%.png", ["image/png", picture(2_000)]],
@@ -89,8 +97,11 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
     const asset = assets.get(url.pathname);
     if (asset !== undefined) return send(response, ...asset);
     if (url.pathname === "/") {
-      const body = render(url.searchParams.getAll("c"));
-      return send(response, "text/html", page(body, url.searchParams.get("dir") ?? "ltr"));
+      const slugs = url.searchParams.getAll("c");
+      const body = page(render(slugs), url.searchParams.get("dir") ?? "ltr");
+      // A placeholder is painted before any script runs.
+      const also = slugs.includes("upstow-image") ? "; style-src-attr 'unsafe-inline'" : "";
+      return send(response, "text/html", body, also);
     }
     const isRead = url.pathname.startsWith("/api/files/");
     if (!isRead && url.pathname !== "/api/upload") return send(response, "text/plain", "");

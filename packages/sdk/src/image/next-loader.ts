@@ -1,7 +1,7 @@
 import { defaultQuality, variantUrl } from "./image-url.ts";
 
 /**
- * The loader of next/image: `export { upstowLoader as default } from "@upstow/sdk"` in the file that `images.loaderFile` names.
+ * The loader of next/image: `export { default } from "@upstow/sdk/next-image"` in the file that `images.loaderFile` names.
  * Other images than public files of Upstow keep their URL.
  */
 export function upstowLoader({

@@ -63,10 +63,11 @@ function decode(hash: Uint8Array) {
   const width = Math.max(1, Math.round(ratio > 1 ? longestPx : longestPx * ratio));
   const height = Math.max(1, Math.round(ratio > 1 ? longestPx / ratio : longestPx));
   const rgba = new Uint8Array(4 * width * height);
+  const [wavesAcross, wavesDown] = [listWaves(width), listWaves(height)];
   for (let at = 0; at < rgba.length; at += 4) {
-    const x = ((at / 4) % width) + 0.5;
-    const y = Math.floor(at / 4 / width) + 0.5;
-    const valueAt = (terms: Terms) => evaluate(terms, (Math.PI * x) / width, (Math.PI * y) / height);
+    const across = wavesAcross[(at / 4) % width] ?? [];
+    const down = wavesDown[Math.floor(at / 4 / width)] ?? [];
+    const valueAt = (terms: Terms) => evaluate(terms, across, down);
     const [light, yellow, red] = [valueAt(brightness), valueAt(yellowBlue), valueAt(redGreen)];
     const b = light - (2 / 3) * yellow;
     const r = (3 * light - b + red) / 2;
@@ -77,12 +78,20 @@ function decode(hash: Uint8Array) {
 
 const toByte = (value: number) => Math.round(255 * Math.min(1, Math.max(0, value)));
 
-function evaluate({ mean, columns, rows, rest }: Terms, x: number, y: number): number {
+const mostTerms = 7;
+
+/** Of each pixel of a side: how far each term is there. */
+const listWaves = (sidePx: number): number[][] =>
+  Array.from({ length: sidePx }, (_, at) =>
+    Array.from({ length: mostTerms }, (__, term) => Math.cos((Math.PI / sidePx) * (at + 0.5) * term)),
+  );
+
+function evaluate({ mean, columns, rows, rest }: Terms, across: number[], down: number[]): number {
   let sum = mean;
   let index = 0;
   for (let row = 0; row < rows; row++)
     for (let column = row === 0 ? 1 : 0; column * rows < columns * (rows - row); column++)
-      sum += (rest[index++] ?? 0) * Math.cos(x * column) * Math.cos(y * row) * 2;
+      sum += (rest[index++] ?? 0) * (across[column] ?? 0) * (down[row] ?? 0) * 2;
   return sum;
 }
 
