@@ -1,5 +1,9 @@
 import { readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import sharp from "sharp";
+import type { Database } from "../packages/server/src/db/database.ts";
+import { statement } from "../packages/server/src/db/statement.ts";
+import { countWaiting } from "../packages/server/src/serving/images/backfill-facts.ts";
 import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/serving/images/recipe.ts";
 import { smallBytes } from "../packages/server/src/storage/disk/blob-reader.ts";
 import {
@@ -24,7 +28,10 @@ const accepts = ["image/avif,image/webp,*/*", "image/webp", "*/*", ""];
 
 let corpora: Promise<[small: Buffer[], large: Buffer[]]> | undefined;
 
-/** Uploads damaged images and asks for variants of them; every one is rendered as promised or refused cleanly. */
+/**
+ * Uploads damaged images and asks for variants of them; every one is rendered as promised or refused cleanly. Meanwhile
+ * the service looks for the facts of each, and no image may keep it from coming to an end.
+ */
 export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
   const installation = await createInstallation();
   // Made once for all batches of a run.
@@ -37,11 +44,14 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
     "rendered, larger than 128 KiB": 0,
     "refused as no image (415)": 0,
     "refused as damaged (422)": 0,
+    "with facts": 0,
+    "without facts": 0,
   };
   const peaks = { server: 0, worker: 0 };
   const violations: string[] = [];
   const server = await installation.start();
   let left = rounds;
+  let tried = 0;
 
   async function act(): Promise<void> {
     while (left-- > 0 && !isTimeUp() && violations.length < mostViolations) {
@@ -50,6 +60,7 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
         const choices = createRandom(random.int(0, 2 ** 32 - 1));
         const image = mutateImage(choices.chance(largeShare) ? large : small, below(choices));
         const status = await tryOne(installation, image, choices);
+        tried++;
         for (const name of listCounters(image.length, status)) counts[name]++;
       } catch (error) {
         violations.push(error instanceof Violation ? error.message : `a call failed: ${error}`);
@@ -62,6 +73,9 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
 
   try {
     await Promise.all(Array.from({ length: clients }, act));
+    const described = await installation.withDatabase(awaitFacts);
+    for (const { image } of described) counts[image === "null" ? "without facts" : "with facts"]++;
+    if (described.length < tried) violations.push(`${described.length} of ${tried} images were described`);
     if (peaks.server > mostServerBytes) violations.push(`the server grew to ${peaks.server} bytes`);
     if (peaks.worker > mostWorkerBytes) violations.push(`a renderer grew to ${peaks.worker} bytes`);
     return { counts, violations };
@@ -69,6 +83,16 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
     await installation.remove();
   }
 }
+
+/** Of every image, once none is waiting. */
+async function awaitFacts(db: Database) {
+  while ((await countWaiting(db)) > 0) await wait(200);
+  return db.all(listFacts, {});
+}
+
+const listFacts = statement((q, _: object) =>
+  q.selectFrom("file").select("image").where("image", "is not", null),
+);
 
 function listCounters(sizeBytes: number, status: number) {
   // It is sent to a renderer from its file, bit by bit.

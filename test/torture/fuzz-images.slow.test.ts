@@ -16,7 +16,13 @@ it(`${images} damaged images with seed ${seed} are rendered or refused, over HTT
   });
   assert.deepEqual(violations, []);
   // Damage that is always refused, or never, would test nothing.
-  for (const name of ["rendered", "rendered, larger than 128 KiB", "refused as damaged (422)"]) {
+  for (const name of [
+    "rendered",
+    "rendered, larger than 128 KiB",
+    "refused as damaged (422)",
+    "with facts",
+    "without facts",
+  ]) {
     assert.ok((counts[name] ?? 0) > 2, JSON.stringify(counts));
   }
 });
