@@ -1,7 +1,7 @@
 import type { Call } from "./command.ts";
 
 /** The exit code that shells report after Ctrl-C. */
-const exitCodeOfInterrupt = 130;
+export const exitCodeOfInterrupt = 130;
 
 /** On Ctrl-C, says that the work can be resumed. For work that can stop anywhere: waits for nothing. */
 export async function interruptible<T>(

@@ -78,6 +78,28 @@ echo "➤ YN0002: │ a warning"; echo "➤ YN0035: │ no such package"; echo "
     assert.equal(await read("yarn.lock"), lockfile);
   });
 
+  it("leaves the project as it was on Ctrl-C during the install, or when a file cannot be written", async () => {
+    await write({ "package.json": manifestOf("fastify") });
+    const bin = await mkdtemp(join(home, "bin-"));
+    // A terminal sends the signal to both.
+    const script = "#!/bin/sh\ntouch npm-ran; mkdir node_modules\nkill -INT $PPID\nkill -INT $$\n";
+    await writeFile(join(bin, "npm"), script, { mode: 0o755 });
+    const path = `${bin}:${process.env["PATH"]}`;
+    const args = ["init", at.project, "--yes", "--json"];
+    const { code, stderr } = await spawnUpstow(args, { ...atInstance(), PATH: path }).ended;
+    const error = { code: "INTERRUPTED", message: "Stopped.\nThe project is unchanged." };
+    assert.deepEqual([code, JSON.parse(stderr).error], [1, error]);
+    assert.deepEqual(await list(), ["npm-ran", "package.json"]);
+    assert.equal(await read("package.json"), manifestOf("fastify"));
+
+    // Where the handler's folder should be.
+    await write({ src: "a file" });
+    const failure = await runFailing(["init", at.project, "--yes"], atInstance());
+    assert.match(failure.message, /EEXIST.*src/);
+    assert.deepEqual(await list(), ["npm-ran", "package.json", "src"]);
+    assert.equal(await read("package.json"), manifestOf("fastify"));
+  });
+
   it("says that the instance serves another version of this command", async () => {
     await write({ "package.json": manifestOf("fastify") });
     const packages = [{ name: "@upstow/cli", version: "99.0.0" }];

@@ -12,6 +12,7 @@ import { placeholderKey } from "../init/edit-files.ts";
 import { planChanges } from "../init/plan-changes.ts";
 import { showDiff } from "../init/show-diff.ts";
 import { rememberInstalled, undoChanges, writeChanges } from "../init/undo-record.ts";
+import { exitCodeOfInterrupt } from "../interruptible.ts";
 import { readChoice } from "../option-values.ts";
 import { ownCommand } from "../own-command.ts";
 
@@ -129,6 +130,9 @@ function installOrTakeBack(
   takeBack: () => void,
 ): void {
   const putBackInstalled = rememberInstalled(lockFolder);
+  // Ctrl-C also ends the package manager, which fails the install. This process survives it to undo its changes.
+  const survive = () => {};
+  process.once("SIGINT", survive);
   try {
     installPackages(call, folder, packageManager);
   } catch (error) {
@@ -136,12 +140,14 @@ function installOrTakeBack(
     putBackInstalled();
     if (!(error instanceof OperatorError)) throw error;
     throw new OperatorError(error.code, `${error.message}\nThe project is unchanged.`);
+  } finally {
+    process.off("SIGINT", survive);
   }
 }
 
 function installPackages(call: Call, folder: string, packageManager: PackageManager): void {
   call.note(`${packageManager} install …`);
-  const { status, stdout, stderr, error } = spawnSync(packageManager, ["install"], {
+  const { status, signal, stdout, stderr, error } = spawnSync(packageManager, ["install"], {
     cwd: folder,
     // In CI, pnpm and Yarn refuse to update the lockfile.
     env: { ...call.env, pnpm_config_frozen_lockfile: "false", YARN_ENABLE_IMMUTABLE_INSTALLS: "false" },
@@ -149,6 +155,8 @@ function installPackages(call: Call, folder: string, packageManager: PackageMana
     stdio: ["ignore", "pipe", "pipe"],
   });
   if (status === 0) return;
+  if (signal === "SIGINT" || status === exitCodeOfInterrupt)
+    throw new OperatorError("INTERRUPTED", "Stopped.");
   throw new OperatorError(
     "INSTALL_FAILED",
     `\`${packageManager} install\` failed: ${error?.message ?? explain(`${stderr}\n${stdout}`)}`,

@@ -17,8 +17,8 @@ const recordPath = (folder: string) => join(folder, recordFolder, "init.json");
 const hashOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /**
- * Saves the record first, so that the changes can be undone whatever happens. Returns a function that undoes this run
- * only, and keeps what an earlier init wrote.
+ * Saves the record first, so that the changes can be undone even after a crash. If a file cannot be written, none is.
+ * Returns a function that undoes this run only, and keeps what an earlier init wrote.
  */
 export function writeChanges(folder: string, changes: readonly Change[]): () => void {
   const record = findRecord(folder);
@@ -34,19 +34,30 @@ export function writeChanges(folder: string, changes: readonly Change[]): () => 
   // Environment files may contain secrets.
   writeFileSync(join(folder, recordFolder, ".gitignore"), "*\n");
   writeFileSync(recordPath(folder), JSON.stringify([...kept, ...written]), { mode: 0o600 });
-  for (const { path, after, before } of changes) {
-    const full = join(folder, path);
-    mkdirSync(dirname(full), { recursive: true });
-    writeFileSync(full, after, before === null && path.startsWith(".env") ? { mode: 0o600 } : {});
-  }
-  return () => {
-    for (const { path, before } of changes) {
-      if (before === null) remove(folder, join(folder, path));
-      else writeFileSync(join(folder, path), before);
+  const begun: Change[] = [];
+  const takeBack = () => {
+    for (const { path, before } of begun) {
+      const full = join(folder, path);
+      if (before === null) remove(folder, full);
+      // A file that must not be written still has its text.
+      else if (readFileSync(full, "utf8") !== before) writeFileSync(full, before);
     }
     if (record === null) rmSync(join(folder, recordFolder), { recursive: true });
     else writeFileSync(recordPath(folder), JSON.stringify(record));
   };
+  try {
+    for (const change of changes) {
+      const full = join(folder, change.path);
+      mkdirSync(dirname(full), { recursive: true });
+      begun.push(change);
+      const isSecret = change.before === null && change.path.startsWith(".env");
+      writeFileSync(full, change.after, isSecret ? { mode: 0o600 } : {});
+    }
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
+  return takeBack;
 }
 
 /** Restores everything; files that were edited since are kept and reported. */
@@ -95,7 +106,7 @@ function findRecord(folder: string): Written[] | null {
 
 /** Also removes folders that become empty. */
 function remove(folder: string, path: string): void {
-  rmSync(path);
+  rmSync(path, { force: true });
   for (let parent = dirname(path); parent !== folder; parent = dirname(parent)) {
     try {
       rmdirSync(parent);
