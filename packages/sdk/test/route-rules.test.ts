@@ -83,8 +83,24 @@ describe("the rules of a route", () => {
     assert.throws(make({ maxFileSize: "4 parsecs" }), /write it as "4MB"/);
     assert.throws(make({ allowedTypes: { image: { maxFileCount: 0 } } }), /maxFileCount must be/);
     list("image", "audio/mp3", "audio/mpeg", "text/xml", "application/vnd.me+json")();
+    assert.throws(make({ allowedTypes: "image" }), /must be a list. Write \["image"\]/);
+    for (const size of [0, -1, Number.NaN, "4..5MB", "0MB", "4", null])
+      assert.throws(make({ maxFileSize: size }), /is not a file size/, String(size));
     const router = { avatar: { allowedTypes: ["image/*"] } } as unknown as FileRouter<unknown>;
     assert.throws(() => createRouteHandler({ router }), /The route "avatar" must be created with/);
+    assert.throws(() => createRouteHandler({} as { router: FileRouter<unknown> }), /router is missing/);
+  });
+
+  it("have no option that is misspelt, since its limit would not be kept", () => {
+    assert.throws(
+      () => f({ maxSize: "4MB" } as object),
+      /"maxSize" is not an option of a route. Use one of allowedTypes, maxFileSize,/,
+    );
+    const limits = { image: { maxFileSiz: "4MB" } };
+    assert.throws(
+      () => f({ allowedTypes: limits } as object),
+      /"maxFileSiz" is not an option of the limits of "image". Use one of maxFileSize, maxFileCount/,
+    );
   });
 });
 

@@ -1,6 +1,13 @@
 import type { Access, CompletedFile } from "../wire/files.ts";
 import type { Jsonified } from "./json-types.ts";
-import { type CheckedRules, checkRules, type FileInfo, type RouteRules } from "./rules.ts";
+import {
+  type CheckedRules,
+  checkOptions,
+  checkRules,
+  type FileInfo,
+  type RouteRules,
+  ruleNames,
+} from "./rules.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
 export interface MiddlewareArgs<Context, Input> {
@@ -84,11 +91,27 @@ export type RouteInput<Router, Name extends keyof Router> =
 export type RouteResult<Router, Name extends keyof Router> =
   Router[Name] extends FileRoute<never, unknown, infer Result> ? Jsonified<Result> : unknown;
 
+const optionNames = [
+  ...ruleNames,
+  ...[
+    "routeSlug",
+    "access",
+    "expiresIn",
+    "input",
+    "middleware",
+    "audience",
+    "onUploadComplete",
+    "onUploadError",
+  ],
+];
+
 /** Returns the function that creates routes. `Context` is what the framework's adapter passes to callbacks. */
 export function createFileRouter<Context = unknown>() {
   return <Schema extends StandardSchema | undefined = undefined, Meta = undefined, Result = undefined>(
     config: RouteConfig<Context, Schema, Meta, Result>,
     // Inferred from the callback alone, never from where the route is used.
-  ): FileRoute<Context, InputOf<Schema>, NoInfer<Result>> =>
-    ({ ...config, rules: checkRules(config) }) as FileRoute<Context, InputOf<Schema>, Result>;
+  ): FileRoute<Context, InputOf<Schema>, NoInfer<Result>> => {
+    checkOptions(config, optionNames, "a route");
+    return { ...config, rules: checkRules(config) } as FileRoute<Context, InputOf<Schema>, Result>;
+  };
 }

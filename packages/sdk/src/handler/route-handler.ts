@@ -79,7 +79,9 @@ function describeRoutes(router: FileRouter): RoutesAnswer {
 }
 
 /** Untyped code can put anything there. */
-function checkRouter(router: FileRouter): void {
+function checkRouter(router: FileRouter | undefined): void {
+  if (router === undefined)
+    throw new TypeError("router is missing: createRouteHandler({ router }), an object of routes by name.");
   for (const [name, route] of Object.entries(router)) {
     if (route?.rules !== undefined) continue;
     throw new TypeError(

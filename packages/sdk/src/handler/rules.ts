@@ -76,9 +76,14 @@ export interface CheckedRules extends Limits {
 /** Throws if a rule could never be met, so that mistakes show up when the server starts. */
 export function checkRules({ allowedTypes = [], ...rules }: RouteRules): CheckedRules {
   const overall = toLimits(rules);
+  if (typeof allowedTypes !== "object" || allowedTypes === null)
+    throw new TypeError(`allowedTypes must be a list. Write ["${allowedTypes}"].`);
   if (isList(allowedTypes)) return { allowedTypes: toMediaRanges(allowedTypes), ...overall };
   const types = toMediaRanges(Object.keys(allowedTypes));
-  const given = Object.values<FileLimits | undefined>(allowedTypes).map((limits = {}) => toLimits(limits));
+  const given = Object.entries<FileLimits | undefined>(allowedTypes).map(([type, limits = {}]) => {
+    checkOptions(limits, limitNames, `the limits of "${type}"`);
+    return toLimits(limits);
+  });
   const limits = given.map(({ maxFileSize, maxFileCount }) => ({
     maxFileSize: maxFileSize ?? overall.maxFileSize,
     maxFileCount,
@@ -97,6 +102,16 @@ export function checkRules({ allowedTypes = [], ...rules }: RouteRules): Checked
 const isList = (types: readonly string[] | object): types is readonly string[] => Array.isArray(types);
 const orNull = (limit: number) => (Number.isFinite(limit) ? limit : null);
 
+const limitNames = ["maxFileSize", "maxFileCount"];
+export const ruleNames = ["allowedTypes", ...limitNames];
+
+/** Untyped code would otherwise believe in a limit whose name it misspelt. */
+export function checkOptions(given: object, known: readonly string[], where: string): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(`"${unknown}" is not an option of ${where}. Use one of ${known.join(", ")}.`);
+}
+
 function toLimits({ maxFileSize, maxFileCount }: FileLimits): Limits {
   if (maxFileCount !== undefined && !(Number.isInteger(maxFileCount) && maxFileCount > 0))
     throw new TypeError(`maxFileCount must be a whole number from 1, not ${maxFileCount}.`);
@@ -109,10 +124,12 @@ function toLimits({ maxFileSize, maxFileCount }: FileLimits): Limits {
 const units = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
 function toBytes(size: FileSize): number {
-  if (typeof size === "number") return size;
-  const [, amount, unit] = /^([\d.]+)\s*(B|KB|MB|GB)$/.exec(size) ?? [];
-  if (unit === undefined) throw new TypeError(`"${size}" is not a file size; write it as "4MB".`);
-  return Math.floor(Number(amount) * units[unit as keyof typeof units]);
+  const text = typeof size === "number" ? `${size}B` : String(size);
+  const [, amount, unit] = /^([\d.]+)\s*(B|KB|MB|GB)$/.exec(text) ?? [];
+  const bytes = Math.floor(Number(amount) * units[unit as keyof typeof units]);
+  // Any other number would be no limit at all, or one that no file can meet.
+  if (Number.isFinite(bytes) && bytes >= 1) return bytes;
+  throw new TypeError(`${JSON.stringify(size)} is not a file size; write it as "4MB".`);
 }
 
 const mediaRange = /^(\*\/\*|[a-z0-9!#$&^_.+-]+\/(\*|[a-z0-9!#$&^_.+-]+))$/;
