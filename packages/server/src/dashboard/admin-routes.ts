@@ -9,8 +9,8 @@ import { version } from "../kernel/version.ts";
 import { getReports } from "../ops/maintenance-reports.ts";
 import { changeAccount, createAccount, createLoginLink } from "../projects/accounts/accounts.ts";
 import { findInstallation } from "../projects/accounts/queries.ts";
-import { TIMEOUTS_UNTIL_FAILING } from "../webhooks/claim.ts";
 import { measureQueue } from "../webhooks/metrics.ts";
+import { TIMEOUTS_UNTIL_FAILING } from "../webhooks/queue-queries.ts";
 import { installationAuditRoutes } from "./audit-routes.ts";
 import { findAccountById, listAccounts, measureInstallation } from "./queries.ts";
 

@@ -3,9 +3,12 @@ import { type Database, type Queryable, withCommit } from "../db/database.ts";
 import type { WebhookMessageRow } from "../db/schema.ts";
 import { randomText } from "../kernel/ids.ts";
 import {
+  ENDPOINT_CAP,
   insertAttempts,
   leaseMessages,
   listDue,
+  lockEndpoints,
+  readEndpoints,
   requeueEndpoint,
   takeDueEndpoints,
   takePausedEndpoints,
@@ -44,18 +47,13 @@ export interface Claimed {
   heldBack: Map<string, string>;
 }
 
-export const ENDPOINTS_PER_TURN = 32;
-const endpointCap = 8;
-const failingEndpointCap = 1;
 export const PROJECT_CAP = 32;
-export const TIMEOUTS_UNTIL_FAILING = 5;
 /** The instance that paused an endpoint resumes it sooner; this is for others, and in case it dies. */
 const projectPauseMs = 250;
 
 interface Served {
   id: string;
   taken: number;
-  isFull: boolean;
   pauseMs: number;
 }
 
@@ -65,28 +63,25 @@ interface Served {
  */
 export async function claimDue(db: Database, options: ClaimOptions): Promise<Claimed> {
   return db.transact(async (tx) => {
-    const endpoints = await takeEndpoints(tx, options.resumed ?? []);
+    const ids = await takeEndpoints(tx, options.resumed ?? []);
     const { token, claims, heldBack, serve } = startTurn(options);
-    if (endpoints.length > 0) {
-      const rooms = endpoints.map(roomOf);
-      const due = await Promise.all(
-        endpoints.map(({ id }, i) => tx.all(listDue, { endpointId: id, take: rooms[i] ?? 0 })),
-      );
-      const served = endpoints.map(({ id }, i) => serve(id, due[i] ?? [], rooms[i] ?? 0));
+    if (ids.length > 0) {
+      const endpoints = await readDue(tx, ids, new Set(options.resumed));
+      const served = endpoints.map(({ id, due, room }) => serve(id, due.slice(0, Math.max(0, room))));
       await lease(tx, claims, served, token, options.leaseMs);
     }
-    return { claims, visited: endpoints.map(({ id }) => id), heldBack };
+    return { claims, visited: ids, heldBack };
   });
 }
 
 /** Assigns slots, endpoint by endpoint, until none are left or a project has its share. */
-function startTurn({ slots, inFlight, leaseMs }: ClaimOptions) {
+function startTurn({ slots, inFlight }: ClaimOptions) {
   const token = randomText(20);
   const claims: Claim[] = [];
   const heldBack = new Map<string, string>();
   const ofProject = new Map(inFlight);
 
-  function serve(id: string, due: DueRow[], room: number): Served {
+  function serve(id: string, due: DueRow[]): Served {
     let taken = 0;
     for (const row of due) {
       const count = ofProject.get(row.project_id) ?? 0;
@@ -96,26 +91,32 @@ function startTurn({ slots, inFlight, leaseMs }: ClaimOptions) {
       claims.push(toClaim(row, token));
       taken += 1;
     }
-    const isFull = taken === room;
-    return { id, taken, isFull, pauseMs: isFull ? leaseMs : heldBack.has(id) ? projectPauseMs : 0 };
+    return { id, taken, pauseMs: heldBack.has(id) ? projectPauseMs : 0 };
   }
   return { token, claims, heldBack, serve };
 }
 
-/** In the order in which they became due, so that waiting at a project's cap costs an endpoint only the wait. */
-async function takeEndpoints(tx: Queryable, resumed: readonly string[]) {
-  const [waited, due] = await Promise.all([
-    resumed.length === 0 ? [] : tx.all(takePausedEndpoints, { ids: JSON.stringify(resumed), projectPauseMs }),
-    tx.all(takeDueEndpoints, { take: ENDPOINTS_PER_TURN }),
+async function takeEndpoints(tx: Queryable, resumed: readonly string[]): Promise<string[]> {
+  const [paused, due] = await Promise.all([
+    resumed.length === 0 ? [] : tx.all(takePausedEndpoints, { ids: JSON.stringify(resumed) }),
+    tx.all(takeDueEndpoints, {}),
   ]);
-  const known = new Set(waited.map(({ id }) => id));
-  const all = [...waited, ...due.filter(({ id }) => !known.has(id))];
-  return all.sort((a, b) => (a.due_since ?? 0) - (b.due_since ?? 0));
+  return [...new Set([...paused, ...due].map(({ id }) => id))];
 }
 
-function roomOf(endpoint: { consecutive_timeouts: number; live_leases: number }): number {
-  const cap = endpoint.consecutive_timeouts >= TIMEOUTS_UNTIL_FAILING ? failingEndpointCap : endpointCap;
-  return Math.max(0, cap - endpoint.live_leases);
+/** In the order in which they became due, so that waiting at a project's cap costs an endpoint only the wait. */
+async function readDue(tx: Queryable, ids: string[], resumed: ReadonlySet<string>) {
+  const [endpoints, ...due] = await Promise.all([
+    tx.all(readEndpoints, { ids: JSON.stringify(ids) }),
+    ...ids.map((endpointId) => tx.all(listDue, { endpointId, take: ENDPOINT_CAP })),
+  ]);
+  const dueOf = new Map(ids.map((id, i) => [id, due[i] ?? []]));
+  return endpoints
+    .map(({ id, room, next_run_at }) => {
+      const dueSince = (next_run_at ?? 0) - (resumed.has(id) ? projectPauseMs : 0);
+      return { id, room, due: dueOf.get(id) ?? [], dueSince };
+    })
+    .sort((a, b) => a.dueSince - b.dueSince);
 }
 
 function lease(tx: Queryable, claims: Claim[], served: Served[], token: string, leaseMs: number) {
@@ -125,9 +126,9 @@ function lease(tx: Queryable, claims: Claim[], served: Served[], token: string, 
     if (claims.length > 0) {
       writes.push(tx.run(leaseMessages, { ids, token, leaseMs }), tx.run(insertAttempts, { ids }));
     }
-    for (const { isFull, ...endpoint } of served) {
-      writes.push(tx.run(requeueEndpoint, { ...endpoint, isFull: isFull ? 1 : 0 }));
-    }
+    if (tx.dialect === "postgres")
+      writes.push(tx.all(lockEndpoints, { ids: JSON.stringify(served.map(({ id }) => id)) }));
+    writes.push(...served.map((endpoint) => tx.run(requeueEndpoint, { ...endpoint, leaseMs })));
     return Promise.all(writes);
   });
 }

@@ -5,7 +5,7 @@ import type { Database } from "../db/database.ts";
 import { databaseNow } from "../db/expressions.ts";
 import { statement } from "../db/statement.ts";
 import { measureForAll } from "../http/metrics.ts";
-import { TIMEOUTS_UNTIL_FAILING } from "./claim.ts";
+import { TIMEOUTS_UNTIL_FAILING } from "./queue-queries.ts";
 
 export interface WebhookMetrics {
   countAttempt(error: DeliveryErrorClass | null): void;

@@ -6,27 +6,56 @@ import { statement } from "../db/statement.ts";
 
 // States are written as literals in all queries: with parameters, SQLite would not use the partial indexes.
 
-/** The endpoints that have waited longest. On PostgreSQL other instances pass over those taken here. */
-export const takeDueEndpoints = statement((q, p: { take: number }, dialect) => {
-  const due = q
-    .selectFrom("webhook_endpoint")
-    .select(["id", "live_leases", "consecutive_timeouts", "next_run_at as due_since"])
-    .where("next_run_at", "<=", databaseNow(dialect))
-    .orderBy("next_run_at")
-    .limit(p.take);
-  return dialect === "postgres" ? due.forUpdate().skipLocked() : due;
+export const ENDPOINTS_PER_TURN = 32;
+export const TIMEOUTS_UNTIL_FAILING = 5;
+/** Attempts at the same time, from all instances together. */
+export const ENDPOINT_CAP = 8;
+const failingEndpointCap = 1;
+
+const cap = sql<number>`case when consecutive_timeouts >= ${sql.lit(TIMEOUTS_UNTIL_FAILING)}
+  then ${sql.lit(failingEndpointCap)} else ${sql.lit(ENDPOINT_CAP)} end`;
+
+/**
+ * Until the end of the transaction, no other instance claims for this endpoint. Not a lock of its row: uploads and
+ * finished attempts change that, and would wait for all round trips of the claim.
+ */
+const isClaimedByNobody = sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(id, 0))`;
+
+/** The endpoints that have waited longest. On PostgreSQL, those that other instances are claiming for are passed over. */
+export const takeDueEndpoints = statement((q, _: object, dialect) => {
+  const listFirst = (count: number) =>
+    q
+      .selectFrom("webhook_endpoint")
+      .select("id")
+      .where("next_run_at", "<=", databaseNow(dialect))
+      .orderBy("next_run_at")
+      .limit(count);
+  if (dialect === "sqlite") return listFirst(ENDPOINTS_PER_TURN);
+  // The limit within keeps PostgreSQL from locking endpoints before it knows that they are due.
+  const due = listFirst(4 * ENDPOINTS_PER_TURN).as("due");
+  return q.selectFrom(due).select("id").where(isClaimedByNobody).limit(ENDPOINTS_PER_TURN);
 });
 
 /** The named ones among those that have something to send, due or pausing. */
-export const takePausedEndpoints = statement((q, p: { ids: string; projectPauseMs: number }, dialect) => {
-  const dueSince = sql<number | null>`next_run_at - cast(${p.projectPauseMs} as bigint)`;
+export const takePausedEndpoints = statement((q, p: { ids: string }, dialect) => {
   const named = q
     .selectFrom("webhook_endpoint")
-    .select(["id", "live_leases", "consecutive_timeouts", dueSince.as("due_since")])
+    .select("id")
     .where(isOneOf(dialect, "id", p.ids))
-    .where("next_run_at", "is not", null);
-  return dialect === "postgres" ? named.forUpdate().skipLocked() : named;
+    .where("next_run_at", "is not", null)
+    .limit(ENDPOINTS_PER_TURN);
+  return dialect === "sqlite"
+    ? named
+    : q.selectFrom(named.as("paused")).select("id").where(isClaimedByNobody);
 });
+
+/** Only after they were taken: until then, another instance may have been claiming for them. */
+export const readEndpoints = statement((q, p: { ids: string }, dialect) =>
+  q
+    .selectFrom("webhook_endpoint")
+    .select(["id", "next_run_at", sql<number>`${cap} - live_leases`.as("room")])
+    .where(isOneOf(dialect, "id", p.ids)),
+);
 
 /** Passes over those that somebody is redelivering, who wakes the endpoint. */
 export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) => {
@@ -85,27 +114,46 @@ export const countLease = statement((q, p: { id: string }) =>
   q.updateTable("webhook_endpoint").set({ live_leases: sql`live_leases + 1` }).where("id", "=", p.id),
 );
 
+/**
+ * Sent right before `requeueEndpoint`, which then sees every message whose transaction has changed or locked the row
+ * before: a statement that waits for a row itself does not look at other tables again. SQLite has one writer.
+ */
+export const lockEndpoints = statement((q, p: { ids: string }) =>
+  q
+    .selectFrom("webhook_endpoint")
+    .select("id")
+    .where(isOneOf("postgres", "id", p.ids))
+    .orderBy("id")
+    .forUpdate(),
+);
+
 interface Served {
   id: string;
   taken: number;
-  isFull: number;
+  leaseMs: number;
   pauseMs: number;
 }
 
 /**
  * When to check an endpoint again after it was served: when its next message is due or, if more is due already, after
- * `pauseMs`, behind all endpoints that were waiting before.
+ * `pauseMs`, behind all endpoints that were waiting before. At its cap it is checked when an attempt ends, or a lease.
  */
 export const requeueEndpoint = statement((q, p: Served, dialect) => {
   const now = databaseNow(dialect);
   const next = sql`(select min(run_at) from webhook_message
       where endpoint_id = webhook_endpoint.id and state = 'ready')`;
+  const leases = sql<number>`live_leases + cast(${p.taken} as bigint)`;
+  const isFull = sql<boolean>`${leases} >= ${cap}`;
   return q
     .updateTable("webhook_endpoint")
     .set({
-      live_leases: sql`live_leases + cast(${p.taken} as bigint)`,
-      next_run_at: sql`case when ${next} <= ${now} then ${inMs(now, p.pauseMs)} else ${next} end`,
-      has_backlog: sql`case when ${next} <= ${now} then cast(${p.isFull} as bigint) else 0 end`,
+      live_leases: leases,
+      next_run_at: sql`case
+        when ${next} > ${now} then ${next}
+        when ${next} is null then null
+        when ${isFull} then ${inMs(now, p.leaseMs)}
+        else ${inMs(now, p.pauseMs)} end`,
+      has_backlog: sql`case when ${next} <= ${now} and ${isFull} then 1 else 0 end`,
       touched_at: now,
     })
     .where("id", "=", p.id);
