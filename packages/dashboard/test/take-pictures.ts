@@ -3,11 +3,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import sharp from "sharp";
 import { getBrowser } from "../../server/test/support/shared-browser.ts";
-import { uploadFile } from "../../server/test/support/upload.ts";
-import { addDelivery } from "./support/add-delivery.ts";
 import { startDashboard } from "./support/open-dashboard.ts";
+import { addSampleData } from "./support/sample-data.ts";
 import { untilSettled } from "./support/settled.ts";
 
 const widths = [390, 820, 1024, 1440, 1920];
@@ -20,35 +18,13 @@ const full = await app.createTenant("pro");
 const empty = await app.createTenant("pro");
 await mkdir(folder, { recursive: true });
 
-for (const slug of ["avatars", "invoices"])
-  await app.call("POST", `projects/${full.projectId}/routers`, { key: full.live, body: { slug } });
-const picture = (background: string, width: number, height: number) =>
-  sharp({ create: { width, height, channels: 3, background } })
-    .png()
-    .toBuffer();
-for (const [name, type, bytes] of [
-  ["harbour-at-dawn.png", "image/png", await picture("#24507a", 1600, 1000)],
-  ["portrait-of-mina.png", "image/png", await picture("#b4562b", 800, 1200)],
-  ["invoice-2026-0412.pdf", "application/pdf", Buffer.from("%PDF-1.4 sample")],
-  ["quarterly-figures.csv", "text/csv", Buffer.from("month,sum\n2026-01,12\n".repeat(400))],
-  ["team-meeting.mp3", "audio/mpeg", Buffer.alloc(240_000)],
-  ["notes about the very long road to a readable file name.txt", "text/plain", Buffer.from("Notes")],
-] as const)
-  await uploadFile(app, bytes, { key: full.live, name, type, metadata: { album: "spring" } });
+await addSampleData(app, full);
 const { files } = (await app.call("GET", "files", { key: full.live })).body;
-for (let i = 0; i < 12; i++) {
-  const isBroken = i % 5 === 0;
-  await addDelivery(app, full, {
-    fileName: files[i % files.length].name,
-    state: isBroken ? "dead" : "delivered",
-    url: i % 3 === 0 ? "https://billing.example.com/uploads" : "https://api.example.com/hooks/upstow",
-    attempts: [
-      isBroken
-        ? { status_code: 500, error: "server_error", response: "Internal error" }
-        : { status_code: 204, error: null, response: "" },
-    ],
-  });
+
+interface Named {
+  name: string;
 }
+const imageFile = files.find(({ name }: Named) => name.endsWith(".webp"));
 
 type Visit = [name: string, path: string, prepare?: (page: Page) => Promise<void>];
 const inFull = `/${full.projectId}/live`;
@@ -72,7 +48,36 @@ const visits: Visit[] = [
     },
   ],
   ["files-grid", `${inFull}/files`, (page) => page.getByRole("button", { name: "Grid" }).click()],
-  ["file", `${inFull}/files/${files.at(-1).id}`],
+  ["files-search", `${inFull}/files?text=harbour`],
+  ["files-nothing", `${inFull}/files?text=nothing-like-this`],
+  ["file", `${inFull}/files/${imageFile.id}`],
+  ["file-bidi", `${inFull}/files/${files.find(({ name }: Named) => name.includes("\u202e")).id}`],
+  ["file-missing", `${inFull}/files/00000000-0000-7000-8000-000000000000`],
+  [
+    "files-bulk",
+    `${inFull}/files`,
+    async (page) => {
+      await page
+        .getByRole("checkbox", { name: /^Select / })
+        .nth(1)
+        .check();
+      await page.getByRole("button", { name: /metadata/i }).click();
+    },
+  ],
+  [
+    "files-uploads",
+    `${inFull}/files`,
+    async (page) => {
+      await page
+        .locator("input[type=file]")
+        .first()
+        .setInputFiles([
+          { name: "harbour.txt", mimeType: "text/plain", buffer: Buffer.from("Ships") },
+          { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) },
+        ]);
+      await page.waitForTimeout(1500);
+    },
+  ],
   ["studio", `${inFull}/studio`],
   ["routes", `${inFull}/routes`],
   ["route-form", `${inFull}/routes`, (page) => page.getByRole("button", { name: "Create route" }).click()],
@@ -90,7 +95,27 @@ const visits: Visit[] = [
     (section): Visit => [`settings-${section}`, `${inFull}/settings/${section}`],
   ),
   ["palette", `${inFull}/overview`, (page) => page.keyboard.press("ControlOrMeta+k")],
-  ["account", `${inFull}/account`],
+  [
+    "palette-search",
+    `${inFull}/overview`,
+    async (page) => {
+      await page.keyboard.press("ControlOrMeta+k");
+      await page.keyboard.type("webhook");
+      await page.waitForTimeout(800);
+    },
+  ],
+  ["trash", `${inFull}/trash`],
+  ["webhooks-empty", `/${empty.projectId}/live/webhooks`],
+  ["logs-empty", `/${empty.projectId}/test/logs`],
+  ["studio-empty", `/${empty.projectId}/live/studio`],
+  [
+    "create-key",
+    `${inFull}/settings/keys`,
+    (page) => page.getByRole("button", { name: "Create key" }).click(),
+  ],
+  ["invite", `${inFull}/members`, (page) => page.getByRole("button", { name: "Invite member" }).click()],
+  ["more-ways", `${inFull}/files`, (page) => page.locator(".title button").last().click()],
+  ["account", `/account`],
   ["not-found", `${inFull}/nothing`],
 ];
 

@@ -1,6 +1,6 @@
 import { CATEGORIES, type CatalogueEntry, catalogue } from "@upstow/react/catalogue";
 import { escapeHtml } from "@upstow/site/escape";
-import { renderMarkdown } from "@upstow/site/markdown";
+import { renderMarkdown, renderTabSet } from "@upstow/site/markdown";
 
 export interface Assets {
   script: string;
@@ -54,6 +54,13 @@ ${demo(entry)}
 </li>`;
 }
 
+const managers = [
+  ["npm", "npm install"],
+  ["pnpm", "pnpm add"],
+  ["yarn", "yarn add"],
+  ["bun", "bun add"],
+] as const;
+
 /** One component with everything there is to say about it. */
 export function renderComponent(entry: CatalogueEntry, assets: Assets, publicUrl: string): string {
   const cell = (text: string) => text.replaceAll("|", "\\|");
@@ -61,15 +68,18 @@ export function renderComponent(entry: CatalogueEntry, assets: Assets, publicUrl
     ({ name, type, isRequired, default: usual, description }) =>
       `| \`${name}\`${isRequired ? " *" : ""} | \`${cell(type)}\` | ${usual === undefined ? "" : `\`${cell(usual)}\``} | ${cell(description)} |`,
   );
-  const markdown = `## Example
+  const packages = `${publicUrl}/packages/sdk.tgz ${publicUrl}/packages/react.tgz`;
+  const install = managers.map(
+    ([name, command]) => `<!-- tab: ${name} -->\n\n\`\`\`sh\n${command} ${packages}\n\`\`\`\n`,
+  );
+  const markdown = `## Install
 
-\`\`\`tsx
-${entry.usage.trimEnd()}
-\`\`\`
+<!-- tabs: package manager -->
 
-Put it inside an \`UpstowProvider\` and import \`@upstow/react/styles.css\` once.
+${install.join("\n")}
+<!-- /tabs -->
 
-## Copy the source into your project
+Put it inside an \`UpstowProvider\` and import \`@upstow/react/styles.css\` once. Or copy its source into your project:
 
 \`\`\`sh
 npx shadcn add ${publicUrl}/r/${entry.slug}.json
@@ -84,9 +94,11 @@ ${rows.join("\n")}
   return `${load(assets)}<main id="content" class="gallery gallery-one">
 <p><a href="/components">Components</a> / <a href="/components#${entry.category}">${entry.category}</a></p>
 <h1>${entry.name}</h1>
-<p class="lead">${escapeHtml(entry.description)} ${samplesButton(entry)}</p>
-${controls}
-${demo(entry)}
+<p class="lead">${escapeHtml(entry.description)}</p>
+${renderTabSet("view", "view", [
+  { name: "Preview", html: `${controls.replace("</form>", `${samplesButton(entry)}</form>`)}${demo(entry)}` },
+  { name: "Code", html: code(entry.usage, "tsx") },
+])}
 <article>${renderMarkdown(markdown, "").html}</article>
 </main>`;
 }

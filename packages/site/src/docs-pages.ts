@@ -61,7 +61,7 @@ export function renderNavigation(current: string, navigation: NavigationGroup[])
 
 function renderLink({ path, title }: DocPage, current: string): string {
   const mark = path === current ? ' aria-current="page"' : "";
-  return `<li><a href="/docs/${path}"${mark}>${escapeHtml(title.replace(/^API: /, ""))}</a></li>`;
+  return `<li><a href="/docs/${path}"${mark}>${escapeHtml(title.replace(/^API: (.)/, (_, first) => first.toUpperCase()))}</a></li>`;
 }
 
 function renderNeighbours(current: string, navigation: NavigationGroup[]): string {

@@ -27,12 +27,15 @@ const languageNames: Record<string, string> = {
   xml: "XML",
 };
 
+/** One long line is usual in these, and nothing in them depends on where a line ends. */
+const wrapped = new Set(["sh", "bash", "ini", ""]);
+
 /** A block of code under a bar that names it and copies it. */
 export function renderCode(text: string, language: string): string {
   // The first line of a file's code is its path, which the bar shows.
   const [, path] = /^(?:\/\/|#|<!--) ([\w./[\]()+-]+\.\w+)(?: -->)?\n/.exec(text) ?? [];
   const name = path ?? languageNames[language] ?? "Text";
-  return `<figure class="code"><figcaption><span>${escapeHtml(name)}</span><button type="button" class="copy" aria-label="Copy">${drawIcon(copyIcon)}<span>Copy</span></button></figcaption><pre tabindex="0"><code>${highlightCode(text, language)}</code></pre></figure>\n`;
+  return `<figure class="code${wrapped.has(language) ? " wrap" : ""}"><figcaption><span>${escapeHtml(name)}</span><button type="button" class="copy" aria-label="Copy">${drawIcon(copyIcon)}<span>Copy</span></button></figcaption><pre tabindex="0"><code>${highlightCode(text, language)}</code></pre></figure>\n`;
 }
 
 /** Markdown of our own docs to HTML: anchors on headings, coloured code, tabs, and links that fit the site. */

@@ -35,7 +35,7 @@ export function Chart({ title, note, limit = "", points, format, kind }: ChartPr
         </span>
       </figcaption>
       {largest === 0 ? (
-        <p className="dim">No data</p>
+        <p className="dim no-data">No data</p>
       ) : (
         <>
           <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={summary}>

@@ -1,4 +1,6 @@
 import { SEARCH_TERM_MAX } from "@upstow/contract";
+import { Icon } from "@upstow/kit/icon";
+import { searchIcon } from "@upstow/kit/icons";
 import type { ReactNode } from "react";
 
 interface FiltersProps {
@@ -38,13 +40,16 @@ interface SearchBoxProps {
 
 export function SearchBox({ label, placeholder = label, value, onChange }: SearchBoxProps) {
   return (
-    <input
-      type="search"
-      aria-label={label}
-      placeholder={placeholder}
-      maxLength={SEARCH_TERM_MAX}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
+    <span className="search-box">
+      <Icon of={searchIcon} />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        maxLength={SEARCH_TERM_MAX}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </span>
   );
 }

@@ -86,7 +86,7 @@ test("an upload that was cut off goes on after a reload, and what is refused say
     body: { slug: "pictures", allowedTypes: ["image/*"] },
   });
   await page.reload();
-  await page.getByLabel("Upload to route").selectOption("to pictures");
+  await page.getByLabel("Upload to route").selectOption("Route: pictures");
   await page.getByLabel("Files to upload").setInputFiles(path);
   await page.getByText("does not accept application/octet-stream").waitFor();
   await context.close();

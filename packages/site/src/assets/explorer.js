@@ -37,10 +37,22 @@ function block(code, label, about) {
   const caption = make("figcaption", {}, make("span", {}, label), copy);
   return make(
     "figure",
-    { className: "code" },
+    { className: "code wrap" },
     caption,
     make("pre", { tabIndex: 0, role: "region", ariaLabel: about ? `${label}: ${about}` : label }, code),
   );
+}
+
+const command = /('(?:[^']|'\\'')*'|"[^"]*"|(?<=\s)-\w\b|^curl)/;
+const kinds = { c: "keyword", "-": "class", "'": "string", '"': "string" };
+
+/** In the colours that code has elsewhere in the docs. */
+function colourCommand(text) {
+  return text
+    .split(command)
+    .map((part, i) =>
+      i % 2 === 0 ? part : make("span", { className: `sh__token--${kinds[part[0]]}` }, part),
+    );
 }
 
 /** All forms of a page share the key, which stays in this page's memory. */
@@ -110,7 +122,7 @@ function createCall(operation, { isOpen }) {
       key,
     );
   const show = () => {
-    curl.textContent = describeCurl(read(), location.origin);
+    curl.replaceChildren(...colourCommand(describeCurl(read(), location.origin)));
   };
   show();
   form.addEventListener("input", show);

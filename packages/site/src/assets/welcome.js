@@ -15,7 +15,7 @@ const formatSize = (bytes) =>
   bytes < 1000
     ? `${bytes} bytes`
     : bytes < 1e6
-      ? `${(bytes / 1000).toFixed(1)} kB`
+      ? `${(bytes / 1000).toFixed(1)} KB`
       : `${(bytes / 1e6).toFixed(1)} MB`;
 
 async function call(path, body) {

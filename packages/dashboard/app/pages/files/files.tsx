@@ -98,7 +98,7 @@ export default function Files() {
         <h1>Files</h1>
         <span className="line">
           <Link className="button" to={urlOf("trash")}>
-            <Icon of={trashIcon} /> Trash
+            <Icon of={trashIcon} /> <span className="word">Trash</span>
           </Link>
           <ViewSwitch view={view} onChange={show} />
           {mayChange && <UploadButton routes={routes.data?.routers ?? null} />}

@@ -40,7 +40,7 @@ export function UploadButton({ routes }: { routes: Router[] | null }) {
       <Choice
         isBare
         label="Upload to route"
-        options={open.map((candidate) => [candidate.slug, `to ${candidate.slug}`] as const)}
+        options={open.map((candidate) => [candidate.slug, `Route: ${candidate.slug}`] as const)}
         value={route.slug}
         onChange={setSlug}
       />

@@ -76,7 +76,7 @@ function UploadRow({ upload, api }: { upload: UploadState; api: string }) {
           <span className={status === "failed" ? "bad-text" : undefined}>{labels[status] ?? status}</span>
           {status === "uploading" && ` · ${progressOf(upload)}`}
           {upload.isResumed && " · resumed"}
-          {error !== null && status === "failed" && ` · ${showHidden(error.message)}`}
+          {error !== null && status === "failed" && ` · ${reasonOf(error, file.size)}`}
         </small>
       </span>
       <span className="line">
@@ -113,6 +113,10 @@ function UploadIcon({ status }: Pick<UploadState, "status">) {
 function mayPass(error: Error | null): boolean {
   const code = error instanceof UpstowError ? error.code : "";
   return !["INVALID_FILE_TYPE", "VALIDATION_ERROR", "TIER_LIMIT_EXCEEDED", "CONTENT_MISMATCH"].includes(code);
+}
+
+function reasonOf(error: Error, size: number): string {
+  return size === 0 ? "The file is empty." : showHidden(error.message);
 }
 
 function progressOf({ sentBytes, totalBytes, bytesPerSec, secondsLeft }: UploadState): string {

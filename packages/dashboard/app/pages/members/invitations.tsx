@@ -9,7 +9,7 @@ import { Form } from "../../parts/form.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
-import { type Role, RoleSelect } from "./roles.tsx";
+import { type Role, RoleSelect, roleLabels } from "./roles.tsx";
 
 interface Invitation {
   id: string;
@@ -50,7 +50,7 @@ export function Invitations({ projectId }: { projectId: string }) {
                 </span>
                 <span className="dim">until {formatTime(invitation.expiresAt)}</span>
               </span>
-              <span className="tag">{invitation.role}</span>
+              <span className="tag">{roleLabels[invitation.role]}</span>
               <button
                 type="button"
                 className="danger"

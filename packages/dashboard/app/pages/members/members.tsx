@@ -9,7 +9,7 @@ import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
 import { Invitations } from "./invitations.tsx";
 import { type Member, RemoveMember } from "./remove-member.tsx";
-import { RoleSelect, roleHints } from "./roles.tsx";
+import { RoleSelect, roleHints, roleLabels } from "./roles.tsx";
 
 export default function Members() {
   const { project, reloadProjects } = useWorkspace();
@@ -24,9 +24,9 @@ export default function Members() {
     <>
       <h1>Members</h1>
       <ul className="dim hints">
-        {Object.entries(roleHints).map(([role, hint]) => (
+        {(["owner", "developer", "viewer"] as const).map((role) => (
           <li key={role}>
-            <strong>{role}</strong>: {hint}
+            <strong>{roleLabels[role]}</strong>: {roleHints[role]}
           </li>
         ))}
       </ul>
@@ -40,7 +40,7 @@ export default function Members() {
                   <SafeText text={member.email} />
                 </strong>
                 {!member.emailVerified && <Unverified />}
-                <span className="dim">since {formatTime(member.since)}</span>
+                <span className="dim">Since {formatTime(member.since)}</span>
               </span>
               {isOwner && !member.paysForProject ? (
                 <RoleSelect
@@ -57,7 +57,7 @@ export default function Members() {
                   }
                 />
               ) : (
-                <span className="tag">{member.role}</span>
+                <span className="tag">{roleLabels[member.role]}</span>
               )}
               {!member.paysForProject && (isOwner || member.accountId === ownId) && (
                 <button type="button" className="danger" onClick={() => setRemoving(member)}>

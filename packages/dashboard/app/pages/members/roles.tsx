@@ -3,9 +3,14 @@ import type { ProjectItem } from "../../workspace.ts";
 export type Role = ProjectItem["role"];
 
 export const roleHints: Record<Role, string> = {
-  owner: "everything, and who else is a member",
+  owner: "full access, including members",
   developer: "files, routes, keys and webhooks",
-  viewer: "sees it all, changes nothing",
+  viewer: "read-only",
+};
+export const roleLabels: Record<Role, string> = {
+  owner: "Owner",
+  developer: "Developer",
+  viewer: "Viewer",
 };
 const roles: Role[] = ["owner", "developer", "viewer"];
 
@@ -25,7 +30,9 @@ export function RoleSelect(props: {
       onChange={(event) => props.onChange(roles.find((role) => role === event.target.value) ?? "viewer")}
     >
       {roles.map((role) => (
-        <option key={role}>{role}</option>
+        <option key={role} value={role}>
+          {roleLabels[role]}
+        </option>
       ))}
     </select>
   );

@@ -1,5 +1,7 @@
 import type { Delivery } from "@upstow/contract";
-import { formatAgo } from "../../format.ts";
+import { Icon } from "@upstow/kit/icon";
+import { circleAlertIcon } from "@upstow/kit/icons";
+import { formatAgo, formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure } from "../../parts/states.tsx";
@@ -14,19 +16,29 @@ export function FailingWebhooks() {
   if (error !== null) return <Failure error={error} retry={reload} />;
   if (data === null || data.deliveries.length === 0) return null;
   return (
-    <section className="notice bad" aria-labelledby="failing">
-      <h2 id="failing">Failed webhooks</h2>
-      <ul className="plain">
+    <section className="failing" aria-labelledby="failing">
+      <header>
+        <Icon of={circleAlertIcon} />
+        <h2 id="failing">Failed webhooks</h2>
+        <Link to={`${urlOf("webhooks")}?status=dead`}>See why and resend</Link>
+      </header>
+      <ul className="rows">
         {data.deliveries.map((delivery) => (
           <li key={delivery.id}>
-            <SafeText text={delivery.fileName} /> → <SafeText text={delivery.url} />{" "}
-            <span className="dim">{formatAgo(delivery.createdAt)}</span>
+            <span className="grow">
+              <Link className="name" to={`${urlOf("webhooks")}?status=dead&text=${delivery.fileId}`}>
+                <SafeText text={delivery.fileName} />
+              </Link>
+              <span className="dim url">
+                <SafeText text={delivery.url} />
+              </span>
+            </span>
+            <time className="dim" dateTime={delivery.createdAt} title={formatTime(delivery.createdAt)}>
+              {formatAgo(delivery.createdAt)}
+            </time>
           </li>
         ))}
       </ul>
-      <p>
-        <Link to={`${urlOf("webhooks")}?status=dead`}>See why and resend</Link>
-      </p>
     </section>
   );
 }

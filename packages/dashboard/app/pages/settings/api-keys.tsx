@@ -44,9 +44,9 @@ export function ApiKeys() {
                 </strong>
                 <span className="mono dim">{key.prefix}</span>
               </span>
-              <span className={`tag ${key.type}`}>{key.type}</span>
+              <span className={`tag ${key.type}`}>{key.type === "live" ? "Live" : "Test"}</span>
               <span className="dim">
-                {key.lastUsedAt === null ? "never used" : `used ${formatAgo(key.lastUsedAt)}`}
+                {key.lastUsedAt === null ? "Never used" : `Used ${formatAgo(key.lastUsedAt)}`}
               </span>
               {mayChange && (
                 <button type="button" className="danger" onClick={() => setRevoking(key)}>
@@ -88,6 +88,8 @@ function useKeys() {
   };
 }
 
+const environments = ENVIRONMENTS.map((name) => [name, name === "live" ? "Live" : "Test"] as const);
+
 /** The secret lives in this component alone and is gone with it. */
 function CreateKey({ onCreated }: { onCreated: () => void }) {
   const { project, environment } = useWorkspace();
@@ -114,7 +116,7 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
       <Field label="Name" maxLength={100} value={name} onChange={setName} />
       <Choice
         label="Environment"
-        options={ENVIRONMENTS}
+        options={environments}
         value={type}
         onChange={(chosen) => setType(chosen === "test" ? "test" : "live")}
       />

@@ -44,7 +44,7 @@ export default function Studio() {
       </div>
       {key === null ? (
         <>
-          <p className="dim">Pick an image, turn the knobs, and take the call home.</p>
+          <p className="dim">Pick an image, adjust it, copy the code.</p>
           <ImagePicker onPick={(picked) => goTo(`${path}?${new URLSearchParams({ key: picked })}`)} />
         </>
       ) : (

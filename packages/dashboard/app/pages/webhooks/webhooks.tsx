@@ -113,7 +113,7 @@ export default function Webhooks() {
           )
         }
       >
-        <ul className="rows" aria-label="Deliveries">
+        <ul className="rows deliveries" aria-label="Deliveries">
           {list.items.map((delivery) => (
             <li key={delivery.id} className={chosen.includes(delivery.id) ? "selected" : undefined}>
               {mayChange && (
@@ -133,9 +133,9 @@ export default function Webhooks() {
                   {delivery.event} · <SafeText text={delivery.routeSlug} /> · <SafeText text={delivery.url} />
                 </span>
               </span>
-              <span className={`tag ${delivery.status}`}>{deliveryLabels[delivery.status]}</span>
+              <span className={`tag state ${delivery.status}`}>{deliveryLabels[delivery.status]}</span>
               <span className="dim aside">{formatMany(delivery.attemptCount, "attempt")}</span>
-              <span className="dim" title={formatTime(delivery.createdAt)}>
+              <span className="dim ago" title={formatTime(delivery.createdAt)}>
                 {formatAgo(delivery.createdAt)}
               </span>
             </li>
