@@ -124,6 +124,8 @@ export const IMPORT_ATTEMPTS_MAX = 4;
 export const LIST_SCAN_MAX_ROWS = 7_500;
 /** Metadata that one filtered list call reads before it returns a short page; one file always goes. */
 export const LIST_SCAN_MAX_BYTES = MB;
+/** Webhook deliveries that one filtered list call reads before it returns a short page. */
+export const DELIVERY_SCAN_MAX_ROWS = 25_000;
 /** Metadata filters of one list call. */
 export const METADATA_FILTERS_MAX = 5;
 /** Characters of a metadata filter's key, and of its value. */

@@ -3,10 +3,10 @@ import type { Database } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../http/paging.ts";
 import type { Actor } from "../kernel/actor.ts";
-import type { FairTurns } from "../kernel/fair-turns.ts";
+import { admitSearch, type FairTurns } from "../kernel/fair-turns.ts";
 import { cdnFor } from "../projects/file-url.ts";
 import { type FileFilter, includes, readPairs, selectFiles } from "./file-filter.ts";
-import { admitSearch, type Budget, lookThrough, type Span } from "./look-through.ts";
+import { type Budget, lookThrough, type Span } from "./look-through.ts";
 import {
   countBy,
   type FoundFile,

@@ -1,7 +1,6 @@
-import { KB, MB, SEARCHES_WAITING_MAX } from "@upstow/contract";
+import { KB, MB } from "@upstow/contract";
 import { type RawBuilder, sql } from "#kysely";
 import type { DialectName } from "../db/statement.ts";
-import { AppError } from "../kernel/errors.ts";
 import type { FairTurns } from "../kernel/fair-turns.ts";
 
 /** Rows with ids from `from` on and below `before`, newest first. */
@@ -60,14 +59,6 @@ export interface Read {
 
 /** A row that is returned in vain costs as much as this many tested by the database. */
 const droppedCost = 8;
-
-/** Rejects a search if the account already has too many waiting. */
-export function admitSearch(turns: FairTurns, accountId: string): void {
-  if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
-  throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {
-    headers: { "retry-after": "5" },
-  });
-}
 
 /** Reads a span stretch by stretch. Returns the id to continue below, or null if `read` ended it or nothing is left. */
 export async function lookThrough(

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { SEARCHES_WAITING_MAX } from "@upstow/contract";
+import { AppError } from "./errors.ts";
 
 /**
  * Long work in short steps: one step at a time across all accounts, and a turn of the event loop for everything else
@@ -45,4 +47,12 @@ export function createFairTurns(): FairTurns {
       }),
     waitingOf: (accountId) => waiting.get(accountId)?.length ?? 0,
   };
+}
+
+/** Rejects a search if the account already has too many waiting. */
+export function admitSearch(turns: FairTurns, accountId: string): void {
+  if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
+  throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {
+    headers: { "retry-after": "5" },
+  });
 }

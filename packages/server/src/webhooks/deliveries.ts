@@ -1,13 +1,20 @@
-import type { Delivery, DeliveryDetail, DeliveryQuery, DeliveryStatus } from "@upstow/contract";
+import {
+  DELIVERY_SCAN_MAX_ROWS,
+  type Delivery,
+  type DeliveryDetail,
+  type DeliveryQuery,
+  type DeliveryStatus,
+} from "@upstow/contract";
 import type { WebhookAttemptRow, WebhookMessageRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
-import { endPage, parseMoment, startPage } from "../http/paging.ts";
+import { encodeCursor, endPage, parseMoment, startPage } from "../http/paging.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { notFound } from "../kernel/errors.ts";
+import { admitSearch } from "../kernel/fair-turns.ts";
 import { firstIdAt } from "../kernel/ids.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import {
-  type DeliveryFilter,
+  type DeliverySpan,
   findDelivery,
   listAttempts,
   listDeliveries,
@@ -20,39 +27,77 @@ type DeliveryRow = Pick<
   "id" | "event" | "file_id" | "route_slug" | "url" | "state" | "attempt_count" | "run_at" | "created_at"
 >;
 
-export async function listOwnDeliveries(deps: Deps, actor: Actor, query: DeliveryQuery) {
-  const page = startPage(query);
-  const bounds = deliveryBounds(query);
-  const filter: DeliveryFilter = {
-    projectId: actor.projectId,
-    environment: actor.environment,
-    from: bounds.from,
-    before: page.before < bounds.before ? page.before : bounds.before,
-    routeSlug: query.routeSlug ?? null,
-  };
-  const status = query.status ?? "any";
-  const rows =
-    query.fileId === undefined
-      ? await deps.db.all(listDeliveries[status], { ...filter, take: page.take })
-      : await findOfFile(deps, filter, status, query.fileId);
-  const { shown, nextCursor, hasMore } = endPage(rows.slice(0, page.take), page.take);
-  return { deliveries: shown.map(toDelivery), nextCursor, hasMore };
+export interface DeliveryFilter extends DeliverySpan {
+  status: DeliveryStatus | null;
+  routeSlug: string | null;
 }
 
-async function findOfFile(
-  deps: Deps,
+export async function listOwnDeliveries(deps: Deps, actor: Actor, query: DeliveryQuery) {
+  const page = startPage(query);
+  const filter = filterOf(actor, query);
+  if (page.before < filter.before) filter.before = page.before;
+  const { rows, scannedTo } =
+    query.fileId === undefined
+      ? await findDeliveries(deps, actor, filter, page.take)
+      : { rows: await findOfFile(deps, filter, query.fileId), scannedTo: null };
+  const { shown, nextCursor, hasMore } = endPage(rows.slice(0, page.take), page.take);
+  const deliveries = shown.map(toDelivery);
+  if (scannedTo === null) return { deliveries, nextCursor, hasMore };
+  return { deliveries, nextCursor: encodeCursor(scannedTo), hasMore: true };
+}
+
+export function filterOf(
+  { projectId, environment }: Actor,
+  wanted: { status?: DeliveryStatus; routeSlug?: string; since?: string; until?: string },
+): DeliveryFilter {
+  const { status = null, routeSlug = null } = wanted;
+  return { projectId, environment, ...deliveryBounds(wanted), status, routeSlug };
+}
+
+/** What can be read without passing others by. */
+export const indexFor = ({ status }: DeliveryFilter) => (status === "dead" ? "dead" : "any");
+
+export const isWanted = (
+  { status, routeSlug }: DeliveryFilter,
+  row: Pick<DeliveryRow, "state" | "route_slug">,
+): boolean =>
+  (status === null || statusOf(row.state) === status) && (routeSlug === null || row.route_slug === routeSlug);
+
+/**
+ * Rows that one statement reads: at most about 10 ms on SQLite if every payload is as long as it may be. A page that
+ * takes several of them lets other accounts have their turn.
+ */
+export const DELIVERIES_AT_ONCE = 500;
+
+/** `scannedTo` is the id to continue below if a call ended before the page was full. */
+async function findDeliveries(
+  { db, turns }: Deps,
+  { accountId }: Actor,
   filter: DeliveryFilter,
-  status: DeliveryStatus | "any",
-  fileId: string,
-): Promise<DeliveryRow[]> {
+  take: number,
+): Promise<{ rows: DeliveryRow[]; scannedTo: string | null }> {
+  const statement = listDeliveries[indexFor(filter)];
+  const isPlain = filter.routeSlug === null && (filter.status === null || filter.status === "dead");
+  if (isPlain) return { rows: await db.all(statement, { ...filter, take }), scannedTo: null };
+  admitSearch(turns, accountId);
+  const rows: DeliveryRow[] = [];
+  let { before } = filter;
+  for (let seen = 0; seen < DELIVERY_SCAN_MAX_ROWS; seen += DELIVERIES_AT_ONCE) {
+    const span = { ...filter, before, take: DELIVERIES_AT_ONCE };
+    const read = await turns.take(accountId, () => db.all(statement, span));
+    rows.push(...read.filter((row) => isWanted(filter, row)));
+    const last = read.at(-1);
+    if (rows.length >= take || last === undefined || read.length < DELIVERIES_AT_ONCE) {
+      return { rows, scannedTo: null };
+    }
+    before = last.id;
+  }
+  return { rows, scannedTo: before };
+}
+
+async function findOfFile(deps: Deps, filter: DeliveryFilter, fileId: string): Promise<DeliveryRow[]> {
   const rows = await deps.db.all(listDeliveriesOfFile, { ...filter, fileId });
-  return rows.filter(
-    (row) =>
-      row.id >= filter.from &&
-      row.id < filter.before &&
-      (filter.routeSlug === null || row.route_slug === filter.routeSlug) &&
-      (status === "any" || toDelivery(row).status === status),
-  );
+  return rows.filter((row) => row.id >= filter.from && row.id < filter.before && isWanted(filter, row));
 }
 
 export async function getDelivery(deps: Deps, actor: Actor, id: string): Promise<DeliveryDetail> {
@@ -71,6 +116,10 @@ export function deliveryBounds(range: { since?: string; until?: string }): { fro
   };
 }
 
+function statusOf(state: WebhookMessageRow["state"]): DeliveryStatus {
+  return state === "delivered" || state === "dead" ? state : "pending";
+}
+
 export function toDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,
@@ -79,7 +128,7 @@ export function toDelivery(row: DeliveryRow): Delivery {
     fileId: row.file_id,
     routeSlug: row.route_slug,
     url: row.url ?? "",
-    status: row.state === "delivered" || row.state === "dead" ? row.state : "pending",
+    status: statusOf(row.state),
     attemptCount: row.attempt_count,
     nextAttemptAt: row.state === "ready" ? isoTime(row.run_at) : null,
     createdAt: isoTime(row.created_at),

@@ -1,7 +1,7 @@
-import { type DeliveryStatus, type Environment, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
-import { sql } from "#kysely";
+import { type Environment, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
+import { type QueryCreator, sql } from "#kysely";
 import { databaseNow, isOneOf } from "../db/expressions.ts";
-import type { WebhookMessageRow } from "../db/schema.ts";
+import type { Schema, WebhookMessageRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import { REDELIVERY_ASKED } from "./queue-queries.ts";
 
@@ -10,11 +10,10 @@ interface Owned {
   environment: Environment;
 }
 
-export interface DeliveryFilter extends Owned {
+export interface DeliverySpan extends Owned {
   /** Id bounds, which sort by creation time: from the first (inclusive) to the second (exclusive). */
   from: string;
   before: string;
-  routeSlug: string | null;
 }
 
 const deliveryColumns = [
@@ -29,37 +28,30 @@ const deliveryColumns = [
   "created_at",
 ] as const;
 
-// Literals, so that SQLite can use the partial index of a status.
-const withStatus = {
+// Literals, so that SQLite can use the partial index.
+const indexed = {
   any: sql<boolean>`url is not null`,
-  pending: sql<boolean>`url is not null and state in ('ready', 'leased')`,
-  delivered: sql<boolean>`url is not null and state = 'delivered'`,
   dead: sql<boolean>`state = 'dead'`,
-} satisfies Record<DeliveryStatus | "any", unknown>;
+};
 
-function matches(p: DeliveryFilter, status: DeliveryStatus | "any") {
-  return sql<boolean>`project_id = ${p.projectId} and environment = ${p.environment}
-    and id >= ${p.from} and id < ${p.before} and ${withStatus[status]}
-    and (cast(${p.routeSlug} as text) is null or route_slug = ${p.routeSlug})`;
+function deliveriesIn(q: QueryCreator<Schema>, p: DeliverySpan, index: keyof typeof indexed) {
+  return q
+    .selectFrom("webhook_message")
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("id", ">=", p.from)
+    .where("id", "<", p.before)
+    .where(indexed[index]);
 }
 
-function createList(status: DeliveryStatus | "any") {
-  return statement((q, p: DeliveryFilter & { take: number }) =>
-    q
-      .selectFrom("webhook_message")
-      .select(deliveryColumns)
-      .where(matches(p, status))
-      .orderBy("id", "desc")
-      .limit(p.take),
+function createList(index: keyof typeof indexed) {
+  return statement((q, p: DeliverySpan & { take: number }) =>
+    deliveriesIn(q, p, index).select(deliveryColumns).orderBy("id", "desc").limit(p.take),
   );
 }
 
-export const listDeliveries = {
-  any: createList("any"),
-  pending: createList("pending"),
-  delivered: createList("delivered"),
-  dead: createList("dead"),
-};
+/** Newest first. Other conditions are tested by the caller, so that no statement reads more rows than it returns. */
+export const listDeliveries = { any: createList("any"), dead: createList("dead") };
 
 /** A file has few messages, so they are found by its id instead of scanning the project's. */
 export const listDeliveriesOfFile = statement((q, p: Owned & { fileId: string }) =>
@@ -73,19 +65,6 @@ export const listDeliveriesOfFile = statement((q, p: Owned & { fileId: string })
     .orderBy("id", "desc")
     .limit(LIST_MAX),
 );
-
-function createCount(status: DeliveryStatus | "any") {
-  return statement((q, p: DeliveryFilter) =>
-    q.selectFrom("webhook_message").select(sql<number>`count(*)`.as("count")).where(matches(p, status)),
-  );
-}
-
-export const countDeliveries = {
-  any: createCount("any"),
-  pending: createCount("pending"),
-  delivered: createCount("delivered"),
-  dead: createCount("dead"),
-};
 
 export const findDelivery = statement((q, p: Owned & { id: string }) =>
   q
@@ -107,26 +86,16 @@ export const listAttempts = statement((q, p: { messageId: string }) =>
     .limit(SHORT_LIST_MAX),
 );
 
-const targetColumns = ["id", "route_slug", "url", "endpoint_id"] as const;
+const targetColumns = ["id", "route_slug", "url", "endpoint_id", "state"] as const;
 
-function createTargets(status: DeliveryStatus | "any") {
-  return statement((q, p: DeliveryFilter & { take: number }) =>
-    q
-      .selectFrom("webhook_message")
-      .select(targetColumns)
-      .where(matches(p, status))
-      .orderBy("id")
-      .limit(p.take),
+function createTargets(index: keyof typeof indexed) {
+  return statement((q, p: DeliverySpan & { take: number }) =>
+    deliveriesIn(q, p, index).select(targetColumns).orderBy("id").limit(p.take),
   );
 }
 
 /** Oldest first, to resend them in the order in which they happened. */
-export const listTargets = {
-  any: createTargets("any"),
-  pending: createTargets("pending"),
-  delivered: createTargets("delivered"),
-  dead: createTargets("dead"),
-};
+export const listTargets = { any: createTargets("any"), dead: createTargets("dead") };
 
 export const listTargetsById = statement((q, p: Owned & { ids: string }, dialect) =>
   q

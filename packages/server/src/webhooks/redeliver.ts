@@ -3,12 +3,12 @@ import type { Database, Queryable } from "../db/database.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
+import { admitSearch } from "../kernel/fair-turns.ts";
 import { record } from "../projects/audit/record.ts";
 import { serves } from "../projects/file-routes/find-route.ts";
 import { listRouteUrls } from "../projects/file-routes/queries.ts";
-import { deliveryBounds, toDelivery } from "./deliveries.ts";
+import { DELIVERIES_AT_ONCE, filterOf, indexFor, isWanted, toDelivery } from "./deliveries.ts";
 import {
-  countDeliveries,
   findDelivery,
   listTargets,
   listTargetsById,
@@ -27,8 +27,6 @@ interface Target {
 
 /** Called in each transaction that queues messages. */
 type OnQueued = (tx: Queryable) => Promise<void>;
-
-const batchSize = 500;
 
 /** Sends a delivery again under the same message id, with all its retries. Returns it as it was queued. */
 export async function redeliverOne(
@@ -89,7 +87,10 @@ async function redeliverNamed(
   return { matched: targets.length, queued };
 }
 
-/** In batches with their own transactions, so that a large backlog does not block others. */
+/**
+ * In batches with their own transactions, so that a large backlog does not block others. Batches are read in turns with
+ * other accounts, because few of the deliveries may match.
+ */
 async function redeliverMatching(
   deps: Deps,
   actor: Actor,
@@ -97,29 +98,26 @@ async function redeliverMatching(
   dryRun: boolean,
   onQueued: OnQueued,
 ): Promise<RedeliverResult> {
-  const status = wanted.status ?? "any";
-  const filter = {
-    projectId: actor.projectId,
-    environment: actor.environment,
-    ...deliveryBounds(wanted),
-    routeSlug: wanted.routeSlug ?? null,
-  };
-  if (dryRun) {
-    const counted = await deps.db.get(countDeliveries[status], filter);
-    return { matched: counted?.count ?? 0, queued: 0 };
-  }
+  const { db, turns } = deps;
+  const filter = filterOf(actor, wanted);
+  const statement = listTargets[indexFor(filter)];
+  admitSearch(turns, actor.accountId);
   const urls = await currentUrls(deps, actor);
   const result = { matched: 0, queued: 0 };
-  for (let from = filter.from; ; ) {
-    const targets = await deps.db.all(listTargets[status], { ...filter, from, take: batchSize });
-    const last = targets.at(-1);
+  for (let { from } = filter; ; ) {
+    const span = { ...filter, from, take: DELIVERIES_AT_ONCE };
+    const read = await turns.take(actor.accountId, () => db.all(statement, span));
+    const last = read.at(-1);
     if (last === undefined) return result;
+    const targets = read.filter((row) => isWanted(filter, row));
     result.matched += targets.length;
-    result.queued += await deps.db.transact(async (tx) => {
-      await onQueued(tx);
-      await recordResend(tx, deps, actor, { filter: JSON.stringify(wanted) });
-      return requeue(tx, actor, targets, urls);
-    });
+    if (!dryRun && targets.length > 0) {
+      result.queued += await db.transact(async (tx) => {
+        await onQueued(tx);
+        await recordResend(tx, deps, actor, { filter: JSON.stringify(wanted) });
+        return requeue(tx, actor, targets, urls);
+      });
+    }
     // Sorts between the last id and every later one, because all ids have the same length.
     from = `${last.id}0`;
   }

@@ -102,6 +102,7 @@ const lists: [LimitName, string, string][] = [
   ["LIST_MAX", "Projects, keys, members and deliveries of a file in one list", "the rest is left out"],
   ["LIST_SCAN_MAX_ROWS", "Files that one filtered list call reads", "short page"],
   ["LIST_SCAN_MAX_BYTES", "Metadata that one filtered list call reads", "short page"],
+  ["DELIVERY_SCAN_MAX_ROWS", "Webhook deliveries that one filtered list call reads", "short page"],
   ["METADATA_FILTERS_MAX", "Metadata filters of one list call", "400"],
   ["METADATA_FILTER_MAX", "Characters of a metadata filter's key, and of its value", "400"],
   ["SHORT_LIST_MAX", "Sessions, attempts of a delivery", "the rest is left out"],

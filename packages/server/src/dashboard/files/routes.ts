@@ -17,13 +17,14 @@ import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filte
 import { isImageType } from "../../files/image-facts.ts";
 import { isReadable } from "../../files/life.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
-import { admitSearch, dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
+import { dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
 import { type FoundFile as FoundRow, findFile, type Terms } from "../../files/queries.ts";
 import { nameFile, toListItem } from "../../files/serialize.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
+import { admitSearch } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
 import { cdnFor, fileUrl } from "../../projects/file-url.ts";
 import { listVariantsOfFile } from "../../serving/images/queries.ts";

@@ -1,11 +1,11 @@
 import { LOG_TYPE_MAX, LogQuery, SEARCH_TERM_MAX, Type } from "@upstow/contract";
 import type { LogRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { admitSearch, dashboardBudget, foldCase, lookThrough, type Span } from "../../files/look-through.ts";
+import { dashboardBudget, foldCase, lookThrough, type Span } from "../../files/look-through.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import type { ApiApp } from "../../http/request-context.ts";
 import { AppError } from "../../kernel/errors.ts";
-import type { FairTurns } from "../../kernel/fair-turns.ts";
+import { admitSearch, type FairTurns } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
 import { toLog } from "../../projects/logs/routes.ts";
 import type { Alarm } from "../../webhooks/alarm.ts";

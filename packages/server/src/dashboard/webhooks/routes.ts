@@ -9,16 +9,10 @@ import {
   URL_MAX,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import {
-  admitSearch,
-  dashboardBudget,
-  foldCase,
-  inJson,
-  lookThrough,
-  type Span,
-} from "../../files/look-through.ts";
+import { dashboardBudget, foldCase, inJson, lookThrough, type Span } from "../../files/look-through.ts";
 import { encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import type { ApiApp } from "../../http/request-context.ts";
+import { admitSearch } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 import { deliveryBounds, toDelivery } from "../../webhooks/deliveries.ts";
