@@ -52,7 +52,7 @@ export const targets: Target[] = [
   },
   { file: `${links}/tokens.ts`, tests: [`${links}/tokens.test.ts`, apiTest("private-files")] },
   { file: `${links}/serving.ts`, tests: ofLinks },
-  { file: `${links}/count-use.ts`, tests: ofLinks },
+  { file: `${links}/count-use.ts`, tests: [...ofLinks, apiTest("private-files-instances")] },
   { file: "packages/sdk/src/links/sign.ts", tests: sdkLinks },
   { file: "packages/sdk/src/links/create-signer.ts", tests: sdkLinks },
 ];

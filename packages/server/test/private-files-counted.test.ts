@@ -57,22 +57,6 @@ onBothDatabases("links to private files", (database) => {
     }
   });
 
-  for (const maxUses of [1, 2])
-    it(`let ranges that one client sends at the same moment be one use of ${maxUses}`, async () => {
-      const file = await reader.privately();
-      const url = await reader.linkTo(file.key, { maxUses });
-      const pieces = await Promise.all(
-        Array.from({ length: 30 }, (_, index) =>
-          read(url, { headers: { range: `bytes=${index % 5}-${(index % 5) + 2}` } }),
-        ),
-      );
-      assert.deepEqual(new Set(pieces.map(({ status }) => status)), new Set([206]));
-      const others: number[] = [];
-      for (let other = 0; other < maxUses; other++)
-        others.push((await read(url, { headers: { "user-agent": `other ${other}` } })).status);
-      assert.deepEqual(others, [...Array(maxUses - 1).fill(200), 403]);
-    });
-
   it("let the ranges of one client be one use, for ten minutes", async () => {
     const file = await reader.privately();
     const url = await reader.linkTo(file.key, { maxUses: 2, expiresIn: 86_400 });

@@ -124,6 +124,22 @@ describe("private files of two instances with one PostgreSQL and one bucket", { 
     }
   });
 
+  for (const maxUses of [1, 2])
+    it(`count the first ranges that one client sends to both at once as one use of ${maxUses}`, async () => {
+      const file = await upload("private");
+      const url = await reader.linkTo(file.key, { maxUses });
+      const pieces = await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          (index % 2 === 0 ? read : readThere)(url, { headers: { range: `bytes=${index}-${index + 2}` } }),
+        ),
+      );
+      assert.deepEqual(new Set(pieces.map(({ status }) => status)), new Set([206]));
+      const others: number[] = [];
+      for (let other = 0; other < maxUses; other++)
+        others.push((await read(url, { headers: { "user-agent": `other ${other}` } })).status);
+      assert.deepEqual(others, [...Array(maxUses - 1).fill(200), 403]);
+    });
+
   it("give the one use of a link to one of a hundred readers of both", async () => {
     const file = await upload("private");
     const url = await reader.linkTo(file.key, { maxUses: 1 });
