@@ -118,6 +118,15 @@ describe("links and grants of the SDK", () => {
     assert.equal(answers.length, 1);
     t.mock.timers.setTime(Date.now() + 60_001);
     await expectSoon("rdk_c");
+    answers.push("rdk_d", "rdk_e", null);
+    t.mock.timers.setTime(Date.now() + 120_000);
+    assert.equal(await sign(), await signedWith("rdk_c"), "asks, and does not wait");
+    await expectSoon("rdk_d");
+    t.mock.timers.setTime(Date.now() + 120_001);
+    assert.equal(await sign(), await signedWith("rdk_e"), "waits after idle minutes");
+    t.mock.timers.setTime(Date.now() + 3_600_000);
+    assert.equal(await sign(), await signedWith("rdk_e"), "signs with the old key if there is no other");
+    assert.equal(answers.length, 0);
   });
 
   it("end when they are revoked, and the next ones work", async () => {

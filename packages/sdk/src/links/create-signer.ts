@@ -4,48 +4,53 @@ import type { CreateGrantBody, Grant, ReadKeys } from "../wire/links.ts";
 import { type GrantFacts, importReadKey, type LinkFacts, type ReadKey, signGrant, signLink } from "./sign.ts";
 
 export interface LinkOptions {
-  /** Seconds, at most 604,800; 3,600 unless given. */
+  /** Seconds, 1 to 604,800. Default 3,600. */
   expiresIn?: number;
-  /** True makes browsers save the file, a text under this name. */
+  /** Makes browsers save the file: true under its own name, a string under that name. */
   download?: boolean | string;
 }
 
 export interface SignedGrant extends Grant {
-  /** The address of a file that the grant covers. */
+  /** The URL of a file that the grant covers. */
   url(key: string): string;
 }
 
-const usualSec = 3_600;
+const defaultSec = 3_600;
 const longest = { link: 604_800, grant: 86_400 };
-/** A rotated key is replaced after this time; links that the old one signed have ended by then. */
 const freshMs = 60_000;
 
-/** Signs links and grants here, without a call. Only the read key is asked for, once a minute at most. */
+/** Signs links and grants without a call. Only the read key is fetched, at most once per minute. */
 export function createSigner(
   request: Request,
   connection: () => Connection,
   { readKey, cdnUrl }: { readKey?: string | undefined; cdnUrl?: string | undefined },
 ) {
   let key = readKey === undefined ? undefined : importReadKey(readKey);
+  let askedAt = 0;
   let readAt = 0;
 
   async function fetchKey(): Promise<ReadKey> {
     return importReadKey((await request<ReadKeys>("GET", "/files/read-keys")).current);
   }
 
-  /** The old key signs on while the new one is fetched, and when it cannot be. */
+  /**
+   * A busy server signs with the old key while the new one is fetched. An idle one waits for it: links signed with a key
+   * that was rotated since would never work. If the key cannot be fetched, the old one stays.
+   */
   function getKey(now: number): Promise<ReadKey> {
-    if (readKey === undefined && (key === undefined || now - readAt > freshMs)) {
-      readAt = now;
+    if (readKey === undefined && (key === undefined || now - askedAt > freshMs)) {
+      askedAt = now;
       const before = key;
       const fetched = fetchKey();
-      key = before ?? fetched;
+      const isIdle = now - readAt > 2 * freshMs;
+      key = before === undefined ? fetched : isIdle ? fetched.catch(() => before) : before;
       fetched.then(
         () => {
           key = fetched;
+          readAt = now;
         },
         () => {
-          if (before === undefined) key = undefined;
+          key = before;
         },
       );
     }
@@ -55,7 +60,7 @@ export function createSigner(
   const base = () => (cdnUrl ?? connection().baseUrl).replace(/\/+$/, "");
 
   return {
-    async link(keyOrId: string, { expiresIn = usualSec, download }: LinkOptions = {}): Promise<string> {
+    async link(keyOrId: string, { expiresIn = defaultSec, download }: LinkOptions = {}): Promise<string> {
       checkLife(expiresIn, longest.link);
       const parts = keyOrId.split("/");
       const own = toSegment(parts.slice(3).join("/") || keyOrId);
@@ -71,7 +76,7 @@ export function createSigner(
     },
 
     async grant(body: CreateGrantBody): Promise<SignedGrant> {
-      const { expiresIn = usualSec, subject = "" } = body;
+      const { expiresIn = defaultSec, subject = "" } = body;
       checkLife(expiresIn, longest.grant);
       const now = Date.now();
       const expiresAt = now + expiresIn * 1000;
