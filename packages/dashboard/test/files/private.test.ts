@@ -105,12 +105,12 @@ test("a route is made private, and links to its files are created, used up and e
   await links.getByText("used up").waitFor();
   await expectGoodLook(page, "the panel of a private file with a link");
 
-  await panel.getByRole("button", { name: "End all links" }).click();
-  const ending = dialogOf(page, "End all links");
+  await panel.getByRole("button", { name: "Revoke all links" }).click();
+  const ending = dialogOf(page, "Revoke all links");
   await ending.getByText("This cannot be undone. You can create new links afterwards.").waitFor();
   await expectGoodLook(page, "the end of all links");
-  await ending.getByRole("button", { name: "End all links" }).click();
-  await panel.getByText("All links ended").waitFor();
+  await ending.getByRole("button", { name: "Revoke all links" }).click();
+  await panel.getByText("All links revoked").waitFor();
   await links.waitFor({ state: "detached" });
   assert.equal(await read(lasting), "revoked");
   // What the panel itself shows and gives away has been renewed.

@@ -52,7 +52,7 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
   await page.getByRole("button", { name: "private.txt", exact: true }).click();
   await page.getByText("1000 of 1000 uses left").waitFor();
   await expectGoodLookInEveryView(page, "a private file");
-  for (const name of ["Change access", "Create link", "End all links"]) {
+  for (const name of ["Change access", "Create link", "Revoke all links"]) {
     await page.getByRole("button", { name }).click();
     await expectGoodLookInEveryView(page, `the dialog "${name}" of a private file`);
     await page.keyboard.press("Escape");

@@ -42,10 +42,10 @@ export function createFiles(request: Request, signer: Signer) {
     update: (keyOrId: string, body: UpdateFileBody, options?: RequestOptions) =>
       one("PATCH", pathTo("files", keyOrId), options, body),
 
-    /** A link that shows or saves one file, private or not. Signed here, without a call. */
+    /** Creates a temporary URL of one file, private or public. Signed locally, without a call. */
     link: (keyOrId: string, options?: LinkOptions): Promise<string> => signer.link(keyOrId, options),
 
-    /** The right to read all files of a route, a prefix or an audience. Signed here, without a call. */
+    /** Creates a grant to read all files of a route, a prefix or an audience. Signed locally, without a call. */
     grant: (body: CreateGrantBody): Promise<SignedGrant> => signer.grant(body),
 
     /** To the trash where the project has one. */

@@ -8,25 +8,25 @@ import type { ReadAnswer } from "./protocol.ts";
 export interface ReadArgs<Context> {
   request: Request;
   context: Context;
-  /** The storage key, or the id where the address ends in one. */
+  /** The storage key, or the id if the URL ends in one. */
   key: string;
   fileId: string;
 }
 
 export interface ReadHandlerOptions<Context = unknown>
   extends Omit<UpstowOptions, "retries" | "concurrency" | "onWait"> {
-  /** Your own check: whether this reader may have the file. To everybody else there is no such file. */
+  /** Whether this user may read the file. Everyone else gets 404. */
   authorize: (args: ReadArgs<Context>) => boolean | Promise<boolean>;
   /**
-   * `redirect`, unless given, sends readers to a link of their own. `proxy` sends the bytes through your server, so that
-   * the address of the storage stays unknown.
+   * `redirect` (default) redirects readers to a short-lived link. `proxy` sends the bytes through your server, so that the
+   * service's URL stays hidden.
    */
   send?: "redirect" | "proxy";
-  /** Seconds that the link lives; 60 unless given. */
+  /** Lifetime of the link in seconds. Default 60. */
   expiresIn?: number;
-  /** True makes browsers save the file, a text under this name. */
+  /** Makes browsers save the file: true under its own name, a string under that name. */
   download?: boolean | string;
-  /** Hears of errors that the browser is told nothing about; they go to the console unless given. */
+  /** Called with errors whose details are hidden from the browser. Default: logged to the console. */
   onError?: (error: unknown) => void;
 }
 
@@ -54,8 +54,8 @@ const toReader = [
 ];
 
 /**
- * One endpoint of your backend at which your users read private files: `<its path>/<storage key>`. Requests that accept
- * `application/json` and nothing else get the URL instead of the file.
+ * The endpoint of your backend where users read private files: `<its path>/<storage key>`. Requests that accept only
+ * `application/json` get the URL instead of the file.
  */
 export function createReadHandler<Context = unknown>(
   options: ReadHandlerOptions<Context>,
@@ -159,5 +159,5 @@ function notFound(): UpstowError {
 }
 
 function methodNotAllowed(): UpstowError {
-  return new UpstowError("Only GET and HEAD are answered here.", { code: "METHOD_NOT_ALLOWED", status: 405 });
+  return new UpstowError("Only GET and HEAD are allowed here.", { code: "METHOD_NOT_ALLOWED", status: 405 });
 }

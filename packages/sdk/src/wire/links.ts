@@ -1,16 +1,16 @@
 export interface CreateLinksBody {
   /** Up to 100 storage keys or ids. */
   keys: string[];
-  /** Seconds, at most 604,800; 3,600 unless given. */
+  /** Seconds, 1 to 604,800. Default 3,600. */
   expiresIn?: number;
-  /** True makes browsers save the file, a text under this name. */
+  /** Makes browsers save the file: true under its own name, a string under that name. */
   download?: boolean | string;
-  /** How often it can be used, at most 1,000; unlimited unless given. */
+  /** How often the link can be used, 1 to 1,000. Unlimited by default. */
   maxUses?: number;
 }
 
 export interface Link {
-  /** As it was sent. */
+  /** The key or id from the request. */
   key: string;
   url: string;
   expiresAt: string;
@@ -22,46 +22,46 @@ export interface CreatedLinks {
   failures: { key: string; code: string; message: string }[];
 }
 
-/** Exactly one of the first three. */
+/** Requires exactly one of `routeSlug`, `prefix` and `audience`. */
 export interface CreateGrantBody {
-  /** Every file of this route. */
+  /** All files of this route. */
   routeSlug?: string;
-  /** Every file whose key begins like this, after the project id and its slash. */
+  /** All files whose key starts with this, after `<project id>/`. */
   prefix?: string;
-  /** Every file of this audience. */
+  /** All files of this audience. */
   audience?: string;
-  /** Seconds, at most 86,400; 3,600 unless given. */
+  /** Seconds, 1 to 86,400. Default 3,600. */
   expiresIn?: number;
-  /** Who it is for; appears in the logs. */
+  /** Who the grant is for. Shown in the logs. */
   subject?: string;
 }
 
 export interface Grant {
   token: string;
-  /** A key behind it and a slash is the address of the file. */
+  /** `<baseUrl>/<key>` is the URL of a file. */
   baseUrl: string;
   expiresAt: string;
 }
 
-/** Exactly one of the three. */
+/** Requires exactly one field. */
 export interface RevokeLinksBody {
-  /** Ends all links of these files: up to 100 keys or ids. */
+  /** Revokes all links to these files, up to 100 keys or ids. */
   keys?: string[];
-  /** Ends all links and grants of this audience. */
+  /** Revokes all links and grants of this audience. */
   audience?: string;
-  /** Ends everything of the environment. */
+  /** Revokes all links and grants of the environment. */
   all?: true;
 }
 
 export interface RevokedLinks {
-  /** Files whose links ended; 0 for an audience or all. */
+  /** Number of files whose links were revoked. 0 for an audience or all. */
   revoked: number;
   failures: { key: string; code: string; message: string }[];
 }
 
 export interface ReadKeys {
-  /** `rdk_…` signs links and grants. */
+  /** `rdk_…`, signs links and grants. */
   current: string;
-  /** `rdk_…` signs after the next rotation. */
+  /** `rdk_…`, signs after the next rotation. */
   next: string;
 }

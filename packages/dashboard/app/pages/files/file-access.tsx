@@ -23,7 +23,7 @@ interface CountedLink {
   expiresAt: string;
 }
 
-const titles = { access: "Change access", link: "Create link", end: "End all links" };
+const titles = { access: "Change access", link: "Create link", end: "Revoke all links" };
 type Task = keyof typeof titles;
 
 /** Who can read a file, and its links. */
@@ -79,7 +79,7 @@ export function FileAccess({ file, onChanged }: { file: FoundFile; onChanged: ()
         <Dialog title={titles[task]} onClose={() => setTask(null)}>
           {task === "access" && <ChangeAccess file={file} onSaved={() => done("Access changed")} />}
           {task === "link" && <CreateLink file={file} onCreated={links.reload} />}
-          {task === "end" && <EndLinks file={file} onEnded={() => done("All links ended")} />}
+          {task === "end" && <EndLinks file={file} onEnded={() => done("All links revoked")} />}
         </Dialog>
       )}
     </>
@@ -138,7 +138,7 @@ function EndLinks({ file, onEnded }: { file: FoundFile; onEnded: () => void }) {
     onEnded();
   };
   return (
-    <Form submit="End all links" isDangerous onSubmit={end}>
+    <Form submit="Revoke all links" isDangerous onSubmit={end}>
       <p>
         Every link to <SafeText text={file.name} /> stops working immediately, wherever it was created.
         {hasSignedVariants && " So do its signed image URLs."} Grants keep working.
