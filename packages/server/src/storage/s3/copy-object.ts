@@ -6,8 +6,8 @@ export interface Copy {
   fromKey: string;
   toKey: string;
   sizeBytes: number;
-  /** The source's etag, which must still match. */
-  etag: string;
+  /** The source's etag, which must still match. Null to copy whatever is there. */
+  etag: string | null;
   contentType: string;
   contentDisposition?: string;
 }
@@ -34,10 +34,15 @@ export function createCopyObject({ pieceBytes, guardHeader }: CopyOptions): Copy
 
   async function attempt(client: S3Client, copy: Copy, guard: Record<string, string>) {
     const deadlineMs = copyDeadlineOf(copy.sizeBytes);
+    const attemptOnce = (wanted: Copy) =>
+      copy.sizeBytes > pieceBytes
+        ? copyInPieces(client, wanted, pieceBytes, guard)
+        : client.objects.copy({ ...wanted, guard, deadlineMs });
     try {
-      return await (copy.sizeBytes > pieceBytes
-        ? copyInPieces(client, copy, pieceBytes, guard)
-        : client.objects.copy({ ...copy, guard, deadlineMs }));
+      return await attemptOnce(copy).catch(async (error: unknown) => {
+        if (!isStatus(error, 412) || !(await isMisjudged(client, copy))) throw error;
+        return attemptOnce({ ...copy, etag: null });
+      });
     } catch (error) {
       if (isConflict(error)) return "conflict" as const;
       throw error;
@@ -57,6 +62,15 @@ export function createCopyObject({ pieceBytes, guardHeader }: CopyOptions): Copy
     if (copied !== "conflict") isGuarded = false;
     return copied;
   };
+}
+
+/**
+ * Swift shows one etag for an object made of parts, and compares copies of it with another. Such an object never
+ * changes: the names that clients can write to again have objects of one PUT.
+ */
+async function isMisjudged({ objects }: S3Client, { fromKey, toKey, etag }: Copy): Promise<boolean> {
+  if (etag === null || !/-\d+$/.test(etag) || (await objects.findHead(toKey)) !== null) return false;
+  return (await objects.findHead(fromKey))?.etag === etag;
 }
 
 /** Not any 400, because a temporary one would leave all later copies unguarded. */

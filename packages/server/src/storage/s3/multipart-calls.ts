@@ -22,7 +22,8 @@ export interface Upload {
 
 export interface PartCopy extends Upload {
   fromKey: string;
-  etag: string;
+  /** As of `CopyRequest`. */
+  etag: string | null;
   partNumber: number;
   range: ByteRange;
   deadlineMs: number;
@@ -102,7 +103,7 @@ export function createMultipartCalls(
         query: { uploadId, partNumber: String(partNumber) },
         headers: {
           "x-amz-copy-source": `/${bucket}/${encodePath(fromKey)}`,
-          "x-amz-copy-source-if-match": `"${etag}"`,
+          ...(etag === null ? {} : { "x-amz-copy-source-if-match": `"${etag}"` }),
           "x-amz-copy-source-range": `bytes=${range.start}-${range.end}`,
         },
         deadlineMs,

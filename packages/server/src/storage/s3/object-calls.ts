@@ -28,8 +28,8 @@ export interface ObjectHeaders {
 export interface CopyRequest extends ObjectHeaders {
   fromKey: string;
   toKey: string;
-  /** The source must still match this. */
-  etag: string;
+  /** The source must still match this, unless it is null. */
+  etag: string | null;
   /** Headers that make the copy fail if the target exists. */
   guard: Record<string, string>;
   deadlineMs: number;
@@ -108,7 +108,7 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
           ...describeObject(headers),
           ...guard,
           "x-amz-copy-source": `/${bucket}/${encodePath(fromKey)}`,
-          "x-amz-copy-source-if-match": `"${etag}"`,
+          ...(etag === null ? {} : { "x-amz-copy-source-if-match": `"${etag}"` }),
           "x-amz-metadata-directive": "REPLACE",
         },
         deadlineMs,

@@ -152,6 +152,31 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     await pieces.close();
   });
 
+  it("moves objects of many parts, at once and in pieces", async () => {
+    const inPieces = await openTestStore(server, { bucket, copyPieceBytes: minPartBytes });
+    for (const mover of [store, inPieces]) {
+      const key = newKey();
+      const body = randomBytes(2 * minPartBytes + 77);
+      const uploadId = await store.startMultipart({ key, contentType: type, sizeBytes: body.length });
+      const upload = { key, uploadId, sizeBytes: body.length };
+      const parts: { partNumber: number; etag: string }[] = [];
+      for (let start = 0; start < body.length; start += minPartBytes) {
+        const partNumber = parts.length + 1;
+        const bytes = body.subarray(start, start + minPartBytes);
+        parts.push({ partNumber, etag: (await store.putPart({ ...upload, partNumber, bytes })).etag });
+      }
+      assert.equal((await store.finishMultipart({ ...upload, parts })).ok, true);
+      const toKey = newKey();
+      const copied = await mover.copies?.copy(key, toKey);
+      assert.deepEqual(copied, await store.head(toKey));
+      assert.deepEqual(await readAll(store, toKey), body);
+      // Done before, by somebody who did not hear of it.
+      assert.deepEqual(await mover.copies?.copy(key, toKey), copied);
+      assert.equal(await mover.copies?.copy(newKey(), newKey()), null);
+    }
+    await inPieces.close();
+  });
+
   it("aborts an upload whose parts are larger than the file, and keeps one whose parts are too small", async () => {
     const start = async (sizes: number[], sizeBytes: number) => {
       const key = newKey();
