@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { imageWidth } from "../contenders/image-formats.ts";
 import { findNginx } from "../contenders/nginx.ts";
 import { createPhoto } from "../contenders/photo.ts";
 import { requestVariant, storeImage } from "../contenders/stored-images.ts";
@@ -10,13 +9,18 @@ import type { Benchmark } from "../harness/report.ts";
 import { type Contender, runRounds } from "../harness/rounds.ts";
 
 const clients = 32;
+/** What every project lists, so that both kinds of URL have it. */
+const listed = { width: 828, quality: 75, format: "webp" };
+/** What signed URLs reached when those without a signature came. */
+const shareOfNginx = 0.22;
 
 export const imagesCached: Benchmark = {
   title: `Reading a rendered image with ${clients} clients`,
   async run({ folder, ...options }) {
     const upstow = await startUpstow({ folder });
     const key = await storeImage(upstow, await createPhoto(), "image/jpeg");
-    const path = await requestVariant(upstow, key, { width: imageWidth, format: "webp" });
+    const path = await requestVariant(upstow, key, listed);
+    const listedPath = path.replace(/^\/p\/[^/]+/, "/i");
     const image = Buffer.from(await (await fetch(`${upstow.url}${path}`)).arrayBuffer());
     const nginx = await findNginx(folder);
     const get = { scenario: "get-file", clients };
@@ -26,6 +30,12 @@ export const imagesCached: Benchmark = {
         name: "upstow",
         ...get,
         target: { port: upstow.port, paths: [path], ...facts },
+        pids: { server: upstow.pid },
+      },
+      {
+        name: "listed",
+        ...get,
+        target: { port: upstow.port, paths: [listedPath], ...facts },
         pids: { server: upstow.pid },
       },
     ];
@@ -49,11 +59,18 @@ export const imagesCached: Benchmark = {
           contender: "upstow",
           ...(nginx === null ? {} : { against: "nginx" }),
         },
+        {
+          label: "Upstow: file, the project's lists and variant looked up",
+          contender: "listed",
+          ...(nginx === null ? {} : { against: "nginx", target: shareOfNginx }),
+        },
       ],
       requests,
     );
     return {
-      tables: [toTable(`GET /p/…, ${Math.round(image.length / 1024)} KiB`, figures, requests, "nginx")],
+      tables: [
+        toTable(`GET /p/… and /i/…, ${Math.round(image.length / 1024)} KiB`, figures, requests, "nginx"),
+      ],
       notes: nginx === null ? ["Left out, because nginx is not installed here: nginx."] : [],
       data: figures,
     };

@@ -8,6 +8,7 @@ import { growthClients } from "./growth-clients.ts";
 import { growthFiles } from "./growth-files.ts";
 import { growthInstances } from "./growth-instances.ts";
 import { growthSize } from "./growth-size.ts";
+import { imageFacts } from "./image-facts.ts";
 import { images } from "./images.ts";
 import { imagesBesideApi } from "./images-beside-api.ts";
 import { imagesCached } from "./images-cached.ts";
@@ -40,6 +41,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "list-filters": listFilters,
   search,
   images,
+  "image-facts": imageFacts,
   "images-cached": imagesCached,
   "images-beside-api": imagesBesideApi,
   events,

@@ -1,6 +1,7 @@
 "use client";
 
 import { UploadDropzone } from "@upstow/react";
+import Link from "next/link";
 import { useState } from "react";
 
 export default function Page() {
@@ -16,6 +17,7 @@ export default function Page() {
           </li>
         ))}
       </ul>
+      <Link href="/images">All images</Link>
     </main>
   );
 }
