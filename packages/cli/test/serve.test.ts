@@ -93,7 +93,8 @@ describe("upstow serve", () => {
       const later = (await show(["--quiet"], "/docs", /ready at/)).replaceAll(colours, "");
       assert.match(later, /^ {2}Dashboard {2}http:\/\/localhost:\d+\/dashboard$/m);
       assert.match(later, new RegExp(`^ {2}Data {7}${dataDir}$`, "m"));
-      assert.doesNotMatch(later, /svc_|\/docs\/?\S* {2}[\d.]+ ms|finishing/);
+      assert.match(later, /^ {2}Only warnings and errors are listed below\. Ctrl-C stops the service\.$/m);
+      assert.doesNotMatch(later, /svc_|Requests are listed|\/docs\/?\S* {2}[\d.]+ ms|finishing/);
     });
   });
 });

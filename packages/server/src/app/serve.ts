@@ -38,15 +38,18 @@ async function serve(): Promise<void> {
 /** Whether a person reads the output. Containers, journals and other programs get JSON. */
 const isRead = stdout.isTTY === true && !process.argv.includes("--json");
 
+const levelsWithRequests = ["info", "debug", "trace"];
+
 function createLogger({ logLevel }: Config, output: LogOutput): Logger {
-  const isQuiet = process.argv.includes("--quiet") && ["info", "debug", "trace"].includes(logLevel);
+  const isQuiet = process.argv.includes("--quiet") && levelsWithRequests.includes(logLevel);
   const level = isQuiet ? "warn" : logLevel;
   return pino({ level, ...logFormat }, isRead ? createTerminalLog(stdout) : output);
 }
 
-function showWelcome(config: Config, { firstStart }: App): void {
+function showWelcome(config: Config, { firstStart, deps }: App): void {
   const welcome = showFirstStart(config, firstStart);
-  const more = describeService(config, firstStart !== null);
+  const areRequestsShown = levelsWithRequests.includes(deps.log.level);
+  const more = describeService(config, { isFirstStart: firstStart !== null, areRequestsShown });
   console.log(isRead ? styleWelcome(`${welcome}\n${more}`, stdout) : welcome);
 }
 

@@ -44,11 +44,15 @@ export function findUnreachable({ host, publicUrl, tls, httpFrom }: Config): str
 }
 
 /** Additional hints at a terminal; the output of the first start has scrolled away by then. */
-export function describeService(config: Config, isFirstStart: boolean): string {
-  const { publicUrl, dataDir, rateLimits } = config;
-  const quiet =
-    "Requests are listed below; 'npm start -- --quiet' shows only warnings. Ctrl-C stops the service.";
-  if (isFirstStart) return `  ${quiet}\n`;
+export function describeService(
+  { publicUrl, dataDir, rateLimits }: Config,
+  { isFirstStart, areRequestsShown }: { isFirstStart: boolean; areRequestsShown: boolean },
+): string {
+  const below = areRequestsShown
+    ? "Requests are listed below; 'npm start -- --quiet' shows only warnings."
+    : "Only warnings and errors are listed below.";
+  const end = `${below} Ctrl-C stops the service.`;
+  if (isFirstStart) return `  ${end}\n`;
   return `
   Dashboard  ${publicUrl}/dashboard
   Docs       ${publicUrl}/docs
@@ -56,7 +60,7 @@ export function describeService(config: Config, isFirstStart: boolean): string {
 
   ${rateNote(rateLimits)}
 
-  ${quiet}
+  ${end}
 `;
 }
 
