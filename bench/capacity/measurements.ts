@@ -2,7 +2,9 @@ import type { Database } from "../../packages/server/src/db/database.ts";
 import type { Statement } from "../../packages/server/src/db/statement.ts";
 import { deleteFileRows, findFile, listFileRows } from "../../packages/server/src/files/queries.ts";
 import { insertFile, listAbandoned, markFailed } from "../../packages/server/src/files/uploads/queries.ts";
+import { listFilesToCheck, pageSize } from "../../packages/server/src/ops/verify/check-files.ts";
 import { findServedFile } from "../../packages/server/src/serving/queries.ts";
+import { createFile } from "../../packages/server/test/support/webhooks/queue.ts";
 import { spreadOf } from "../harness/statistics.ts";
 import { bigProject, findNewest, idOf, keyOf, type Sql } from "./files.ts";
 
@@ -11,6 +13,7 @@ const timedRuns = 200;
 /** Each leaves 100 dead rows behind, which must not outweigh the living in the smallest table. */
 const timedDeletions = 25;
 const environment = "live" as const;
+const deletion = "deletion of 100 files";
 const farFuture = 2 ** 52;
 
 interface Measurement {
@@ -29,58 +32,66 @@ export interface Step {
   sizesGib: Record<string, number>;
 }
 
+/** For the types of its parameters: the service's statements change. */
+function measure<Params extends object>(
+  name: string,
+  statement: Statement<Params, unknown>,
+  params: () => Params,
+  rows: number,
+): Measurement {
+  return { name, statement, params, rows, runs: name === deletion ? timedDeletions : timedRuns };
+}
+
 /** What each step is measured by, on files anywhere in the largest project. */
 function createMeasurements(rows: number, newest: number): Measurement[] {
-  const scope = { projectId: bigProject, environment };
+  const scope = { projectId: bigProject, environment, now: 1 };
   const some = () => 2 * Math.floor(Math.random() * (rows / 2 - 200)) + 2;
   const named = (i: number) => ({ id: idOf(i), key: keyOf(i) });
   let [begun, ended] = [newest, newest];
   const hundred = () => {
     const first = some();
     const files = Array.from({ length: 100 }, (_, i) => named(first + 2 * i));
-    const [idsJson, keysJson] = [files.map(({ id }) => id), files.map(({ key }) => key)].map((names) =>
-      JSON.stringify(names),
-    );
-    return { ...scope, idsJson, keysJson, now: 1 };
+    const idsJson = JSON.stringify(files.map(({ id }) => id));
+    const namesJson = JSON.stringify(files.map(({ key }) => key));
+    return { ...scope, idsJson, namesJson };
   };
   const page = (before: () => string) => () => ({ ...scope, before: before(), take: 100 });
-  const measurements: Omit<Measurement, "runs">[] = [
-    { name: "first page of a list (100)", statement: listFileRows, params: page(() => "~"), rows: 100 },
-    {
-      name: "page in the middle (100)",
-      statement: listFileRows,
-      params: page(() => idOf(some() + 200)),
-      rows: 100,
-    },
-    { name: "last page (100)", statement: listFileRows, params: page(() => idOf(202)), rows: 100 },
-    { name: "file by key", statement: findFile, params: () => ({ ...scope, ...named(some()) }), rows: 1 },
-    { name: "file to deliver", statement: findServedFile, params: () => named(some()), rows: 1 },
-    { name: "new upload", statement: insertFile, params: () => newFile(++begun), rows: 1 },
-    { name: "deletion of 100 files", statement: deleteFileRows, params: hundred, rows: 100 },
-    {
-      name: "look for 100 abandoned uploads",
-      statement: listAbandoned,
-      params: () => ({ now: farFuture, take: 100 }),
-      rows: 100,
-    },
-    {
-      name: "end of an abandoned upload",
-      statement: markFailed,
-      params: () => ({ id: idOf(++ended), now: farFuture }),
-      rows: 1,
-    },
+  return [
+    measure(
+      "first page of a list (100)",
+      listFileRows,
+      page(() => "~"),
+      100,
+    ),
+    measure(
+      "page in the middle (100)",
+      listFileRows,
+      page(() => idOf(some() + 200)),
+      100,
+    ),
+    measure(
+      "last page (100)",
+      listFileRows,
+      page(() => idOf(202)),
+      100,
+    ),
+    measure("file by key", findFile, () => ({ ...scope, ...named(some()) }), 1),
+    measure("file to deliver", findServedFile, () => named(some()), 1),
+    measure(
+      `step of a check (${pageSize})`,
+      listFilesToCheck,
+      () => ({ after: idOf(some()), take: pageSize }),
+      pageSize,
+    ),
+    measure("new upload", insertFile, () => newFile(++begun), 1),
+    measure(deletion, deleteFileRows, hundred, 100),
+    measure("look for 100 abandoned uploads", listAbandoned, () => ({ now: farFuture, take: 100 }), 100),
+    measure("end of an abandoned upload", markFailed, () => ({ id: idOf(++ended), now: farFuture }), 1),
   ];
-  return measurements.map((measurement) => ({
-    ...measurement,
-    runs: measurement.statement === deleteFileRows ? timedDeletions : timedRuns,
-  }));
 }
 
 function newFile(i: number) {
-  const times = { reap_at: i, created_at: i, updated_at: i, reserved_period: "2026-11" };
-  const names = { id: idOf(i), key: keyOf(i), project_id: bigProject, store: "s3", metadata: "{}" };
-  const content = { name: "photo.jpg", size_bytes: 1000, type: "image/jpeg", upload_id: null };
-  return { ...names, ...times, ...content, environment, route_slug: "default" };
+  return { ...createFile(bigProject, environment), id: idOf(i), key: keyOf(i), reap_at: i };
 }
 
 export async function measureStep(db: Database, sql: Sql, rows: number): Promise<Step> {
@@ -93,7 +104,7 @@ export async function measureStep(db: Database, sql: Sql, rows: number): Promise
   return step;
 }
 
-const returnsNothing: Measurement["statement"][] = [insertFile, markFailed];
+const returnsNothing: unknown[] = [insertFile, markFailed];
 
 /** What changes files is undone, so that every run meets the same ones in the same places; a commit is not timed. */
 async function medianMs(db: Database, measurement: Measurement): Promise<number> {
@@ -109,7 +120,7 @@ async function medianMs(db: Database, measurement: Measurement): Promise<number>
           : (await tx.all(statement, given)).length;
         taken.push(performance.now() - startedMs);
         if (count !== rows) throw new Error(`${name}: ${count} rows, not ${rows}`);
-        if (statement === deleteFileRows) stop();
+        if (name === deletion) stop();
       }),
     );
   }
@@ -117,7 +128,7 @@ async function medianMs(db: Database, measurement: Measurement): Promise<number>
 }
 
 /** Of 8 KiB each, from memory or disk: unlike the time, this does not depend on what else the machine does. */
-async function countPages(sql: Sql, { statement, params }: Measurement): Promise<number> {
+async function countPages(sql: Sql, { name, statement, params }: Measurement): Promise<number> {
   const { sql: text, bind } = statement.compile("postgres");
   const explain = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
   const counts: number[] = [];
@@ -127,7 +138,7 @@ async function countPages(sql: Sql, { statement, params }: Measurement): Promise
         const [row] = await tx.unsafe(explain, bind(params()) as never[]);
         const plan = row?.["QUERY PLAN"][0].Plan;
         counts.push(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]);
-        if (statement === deleteFileRows) stop();
+        if (name === deletion) stop();
       }),
     );
   }

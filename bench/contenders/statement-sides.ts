@@ -4,6 +4,7 @@ import type { Database } from "../../packages/server/src/db/database.ts";
 import { settings } from "../../packages/server/src/db/postgres/connections.ts";
 import { findFile, listFileRows } from "../../packages/server/src/files/queries.ts";
 import { insertFile } from "../../packages/server/src/files/uploads/queries.ts";
+import { createFile } from "../../packages/server/test/support/webhooks/queue.ts";
 
 /** The same three queries, written by somebody. `i` says which file; new ones begin after those that are there. */
 export interface Side {
@@ -44,15 +45,33 @@ const newFile = (i: number) => ({
   audience: null,
   stored_apart: 0,
   links_revoked_at: 0,
+  expires_at: null,
 });
+
+/** Columns that an upload has later. */
+const unset = createFile(projectId, environment);
+const now = 1;
 
 /** The service's own statements, through its own interface to databases. */
 export function compiledSide(db: Database): Side {
   return {
-    lookup: (i) => db.get(findFile, { id: idOf(i), key: keyOf(i), projectId, environment }),
-    list: (i) => db.all(listFileRows, { projectId, environment, before: idOf(i + take), take }),
-    insert: (i) => db.transact((tx) => tx.run(insertFile, newFile(i))),
+    lookup: (i) => db.get(findFile, { id: idOf(i), key: keyOf(i), projectId, environment, now }),
+    list: (i) => db.all(listFileRows, { projectId, environment, before: idOf(i + take), take, now }),
+    insert: (i) => db.transact((tx) => tx.run(insertFile, { ...unset, ...newFile(i) })),
   };
+}
+
+const listed =
+  "id, key, name, size_bytes, type, status, sha256, created_at, access, audience, expires_at, claim_by, detected_type, scan";
+const isThere =
+  "status <> 'DELETED' AND (expires_at IS NULL OR expires_at > ?) AND (claim_by IS NULL OR claim_by > ?)";
+const lookupSql = `SELECT * FROM file WHERE id = ? AND key = ? AND project_id = ? AND environment = ? AND ${isThere}`;
+const listSql = `SELECT ${listed} FROM file WHERE project_id = ? AND environment = ? AND id < ? AND ${isThere} ORDER BY id DESC LIMIT ?`;
+
+/** As PostgreSQL numbers them. */
+function numbered(sql: string): string {
+  let count = 0;
+  return sql.replaceAll("?", () => `$${++count}`);
 }
 
 /** What one would write for node:sqlite by hand, with the service's settings for durability. */
@@ -61,20 +80,15 @@ export function handWrittenSqlite(path: string): Side & { close(): void } {
   db.exec(
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16000",
   );
-  const lookup = db.prepare(
-    "SELECT * FROM file WHERE id = ? AND key = ? AND project_id = ? AND environment = ? AND status <> 'DELETED'",
-  );
-  const list = db.prepare(
-    "SELECT id, key, name, size_bytes, type, status, sha256, created_at FROM file WHERE project_id = ? AND environment = ? AND status <> 'DELETED' AND id < ? ORDER BY id DESC LIMIT ?",
-  );
+  const [lookup, list] = [db.prepare(lookupSql), db.prepare(listSql)];
   const columns = Object.keys(newFile(0));
   const insert = db.prepare(
     `INSERT INTO file (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
   );
   const [begin, commit] = [db.prepare("BEGIN IMMEDIATE"), db.prepare("COMMIT")];
   return {
-    lookup: (i) => lookup.get(idOf(i), keyOf(i), projectId, environment),
-    list: (i) => list.all(projectId, environment, idOf(i + take), take),
+    lookup: (i) => lookup.get(idOf(i), keyOf(i), projectId, environment, now, now),
+    list: (i) => list.all(projectId, environment, idOf(i + take), now, now, take),
     insert(i) {
       begin.run();
       insert.run(...Object.values(newFile(i)));
@@ -90,6 +104,7 @@ export function handWrittenPostgres(
   maxConnections: number,
 ): Side & { close(): Promise<unknown> } {
   const pool = new pg.Pool({ ...settings(url), max: maxConnections });
+  const [lookup, list] = [numbered(lookupSql), numbered(listSql)];
   const columns = Object.keys(newFile(0));
   const insert = `INSERT INTO file (${columns.join(", ")}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(", ")})`;
   return {
@@ -97,16 +112,16 @@ export function handWrittenPostgres(
       (
         await pool.query({
           name: "lookup",
-          text: "SELECT * FROM file WHERE id = $1 AND key = $2 AND project_id = $3 AND environment = $4 AND status <> 'DELETED'",
-          values: [idOf(i), keyOf(i), projectId, environment],
+          text: lookup,
+          values: [idOf(i), keyOf(i), projectId, environment, now, now],
         })
       ).rows[0],
     list: async (i) =>
       (
         await pool.query({
           name: "list",
-          text: "SELECT id, key, name, size_bytes, type, status, sha256, created_at FROM file WHERE project_id = $1 AND environment = $2 AND status <> 'DELETED' AND id < $3 ORDER BY id DESC LIMIT $4",
-          values: [projectId, environment, idOf(i + take), take],
+          text: list,
+          values: [projectId, environment, idOf(i + take), now, now, take],
         })
       ).rows,
     async insert(i) {

@@ -10,7 +10,7 @@ import type { OnFinding } from "./finding.ts";
 
 export type CheckFilesDeps = Pick<Deps, "db" | "store" | "stores" | "now">;
 
-const pageSize = 200;
+export const pageSize = 200;
 const concurrency = 32;
 /** If their bytes are read. */
 const readersAtOnce = 8;
@@ -31,7 +31,7 @@ const checkedColumns = [
 type CheckedFile = Pick<FileRow, (typeof checkedColumns)[number]>;
 
 /** Of every status, so that a page costs the same however many files are deleted. */
-const listFiles = statement((q, p: { after: string; take: number }) =>
+export const listFilesToCheck = statement((q, p: { after: string; take: number }) =>
   q.selectFrom("file").select(checkedColumns).where("id", ">", p.after).orderBy("id").limit(p.take),
 );
 
@@ -91,7 +91,7 @@ export async function checkFiles(
   after: string,
   { share, acceptEtags, onFinding, signal }: CheckFilesOptions,
 ): Promise<FilesPage> {
-  const rows = await deps.db.all(listFiles, { after, take: pageSize });
+  const rows = await deps.db.all(listFilesToCheck, { after, take: pageSize });
   const files = rows.filter(keepsBytes);
   const known = new Set(
     (await deps.db.all(listKnownDamage, { idsJson: JSON.stringify(files.map(({ id }) => id)) })).map(
