@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { parse as parseYaml } from "yaml";
@@ -76,6 +76,15 @@ onAnyDatabase("metrics of what the process calls", (database) => {
     assert.match(text, new RegExp(`^upstow_build_info\\{version="[\\d.]+",.*database="${database}"`, "m"));
     assert.equal(text.includes("upstow_db_pool_connections"), database === "postgres");
   });
+});
+
+it("metrics do not take a data directory that is not there for a full disk", async (t) => {
+  const app = await startApp({ database: "postgres" });
+  t.after(() => app.close());
+  await rm(app.dataDir, { recursive: true });
+  const text = await scrape(app);
+  assert.match(text, /^# HELP upstow_data_dir_free_bytes /m);
+  assert.doesNotMatch(text, /^upstow_data_dir_/m);
 });
 
 it("metrics tell failed calls from answered ones", async (t) => {

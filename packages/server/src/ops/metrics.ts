@@ -63,7 +63,9 @@ export function exposeState(
       registers,
       async collect() {
         const disk = await statfs(config.dataDir).catch(() => null);
-        if (disk !== null) this.set(disk[blocks] * disk.bsize);
+        // Instances with a bucket and a secret of their own need no data directory.
+        if (disk === null) this.remove();
+        else this.set(disk[blocks] * disk.bsize);
       },
     });
   const fileSystem = "the file system that holds the data directory";
