@@ -107,6 +107,7 @@ servers?.catch(() => {});
 if (words.length === 0 && !onS3) {
   await runStage("format and lint (biome check)", runTool("biome", ["check", "."]));
   await runStage("types (tsc)", runTool("tsc", []));
+  await runStage("prose", runTool(process.execPath, ["scripts/prose.mjs"]));
 }
 await runStage(`tests (${files.length} files${onS3 ? ", on PostgreSQL and S3" : ""})`, runTests);
 

@@ -96,7 +96,7 @@ export const FORM_LIMITS = {
   valueBytes: 16 * KB,
   headers: 20,
 } as const;
-/** Bytes of refused files that a form may send before its connection is closed. */
+/** Bytes of rejected files that a form may send before its connection is closed. */
 export const FORM_REFUSED_MAX_BYTES = 64 * MB;
 /** Origins that a form of a route may redirect to. */
 export const FORM_ORIGINS_MAX = 20;

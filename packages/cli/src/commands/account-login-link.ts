@@ -3,7 +3,7 @@ import { withDatabase } from "../with-database.ts";
 
 export const accountLoginLink: Command = {
   name: "account login-link",
-  summary: "Create a sign-in link for somebody who lost access to the dashboard",
+  summary: "Create a sign-in link for someone who lost access to the dashboard",
   options: {
     email: { value: "E", description: "the account's email address (default: the installation's owner)" },
   },

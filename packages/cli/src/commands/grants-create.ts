@@ -5,7 +5,7 @@ import { readChoice, readCount, readMetadata } from "../option-values.ts";
 
 export const grantsCreate: Command = {
   name: "grants create",
-  summary: "Let somebody upload without an API key",
+  summary: "Let someone upload without an API key",
   options: {
     route: { value: "SLUG", description: "the file route to upload to (default: default)" },
     "expires-in": { value: "SECONDS", description: "lifetime, at most 86400 (default: 3600)" },

@@ -29,7 +29,7 @@ export const keysCreate: Command = {
   summary: "Create an API key of the same type as yours; its secret is shown only once",
   options: {
     name: { value: "N", description: "what the key is for" },
-    type: { value: "live|test", description: "refused unless it is your key's type" },
+    type: { value: "live|test", description: "rejected unless it is your key's type" },
     project,
   },
   async run(call) {

@@ -73,7 +73,7 @@ function describeDamage({ damaged, state }: MoveStorageReport, mayBeDamaged: boo
   const advice =
     mayBeDamaged && state === "copied"
       ? "  They were left behind, and are answered with 500 FILE_DAMAGED as before."
-      : "  → Restore them from a backup or delete them; --finish --skip-damaged goes on without them.";
+      : "  → Restore them from a backup or delete them; --finish --skip-damaged continues without them.";
   return [
     `✖ ${damaged.length} files are damaged on the disk and were not copied:`,
     ...shown,

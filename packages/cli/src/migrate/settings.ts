@@ -33,7 +33,7 @@ export function databaseSettings(url: string): Settings {
 export function describeRestart(settings: Settings): string {
   const lines = Object.entries(settings).map(([name, value]) => `  ${name}=${value}`);
   return [
-    "Set these for the service, beside what it has now:",
+    "Add these to the variables of the service:",
     ...lines,
     "Then restart it: `systemctl restart upstow`, or end it with SIGTERM and run `npm start`.",
   ].join("\n");

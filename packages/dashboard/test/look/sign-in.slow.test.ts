@@ -32,7 +32,7 @@ test("every step of signing in is accessible and fits a phone", async () => {
     await page.getByRole("button", { name: "Sign in" }).click();
   };
   await enter("not this one");
-  await page.getByText("The e-mail address or the password is not right.").waitFor();
+  await page.getByText("Incorrect email address or password.").waitFor();
   await expectGoodLookInEveryView(page, "a wrong password");
   await enter(password);
   await page.getByText("You have no projects yet").waitFor();

@@ -109,7 +109,7 @@ test("signing in with a password, and out again", async () => {
   await page.getByLabel("Email address").fill("me@example.com");
   await page.getByLabel("Password").fill("not this one");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("The e-mail address or the password is not right.").waitFor();
+  await page.getByText("Incorrect email address or password.").waitFor();
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("link", { name: "me@example.com" }).click();

@@ -23,7 +23,8 @@ export const classic: CatalogueEntry[] = [
     name: "UploadDropzone",
     slug: "upload-dropzone",
     category: "classic",
-    description: "An area to drop files on, with a button and a list of what was chosen; the usual choice.",
+    description:
+      "An area to drop files on, with a button and a list of the selected files. Start with this one.",
     keywords: ["drag", "drop", "area", "list", "default", "react-dropzone"],
     props: [
       ...sharedProps(),
@@ -40,7 +41,7 @@ export const classic: CatalogueEntry[] = [
     slug: "upload-modal",
     category: "classic",
     description:
-      "A dialog with a dropzone; uploads go on when it is closed, and its button tells how far they are.",
+      "A dialog with a dropzone; uploads continue when it is closed, and its button shows the progress.",
     keywords: ["dialog", "popup", "overlay", "modal", "uppy dashboard"],
     props: [
       ...sharedProps(),
@@ -55,7 +56,7 @@ export const classic: CatalogueEntry[] = [
     slug: "file-list",
     category: "classic",
     description:
-      "All files of a list with pause, retry and clear for all at once; beside any other component.",
+      "All files of a list with pause, retry and clear for all at once, next to any other component.",
     keywords: ["list", "rows", "queue", "bulk", "pause all", "retry all"],
     props: [upload, emptyText, slots("root", "head", "list", "item")],
     usage: wholeUsage(

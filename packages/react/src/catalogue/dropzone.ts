@@ -6,7 +6,7 @@ export const dropzone: CatalogueEntry[] = [
     name: "DropzoneMinimal",
     slug: "dropzone-minimal",
     category: "dropzone",
-    description: "One quiet line that becomes a target as soon as somebody drags files over the page.",
+    description: "One quiet line that becomes a target as soon as someone drags files over the page.",
     keywords: ["minimal", "inline", "subtle", "github", "compact"],
     props: [...sharedProps(), slots("root", "area", "button", "list", "item")],
     usage: simpleUsage("DropzoneMinimal"),

@@ -35,7 +35,8 @@ export const gallery: CatalogueEntry[] = [
     name: "GalleryKanban",
     slug: "gallery-kanban",
     category: "gallery",
-    description: "A board of files: drag a card under way to start or retry it, back to waiting to pause it.",
+    description:
+      "A board of files: drag a card to In progress to start or retry it, back to waiting to pause it.",
     keywords: ["kanban", "board", "columns", "trello", "workflow", "queue"],
     props: [
       ...sharedProps(),

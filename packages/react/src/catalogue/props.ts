@@ -18,18 +18,24 @@ const shared: PropEntry[] = [
     "readonly FileType[]",
     "MIME types (`image/*`, or `image` for short) or endings (`.csv`); what the route allows unless given.",
   ),
-  prop("maxFileSize", "number", "Bytes; what the route allows unless given."),
-  prop("maxFileCount", "number", "Files in the list. With 1, a new file takes the place of the old."),
-  prop("autoStart", "boolean", "False keeps new files back until `start` is called.", { default: "true" }),
-  prop("isDisabled", "boolean", "Takes no files.", { default: "false" }),
-  prop("validate", "(file: File) => string | null", "A sentence refuses the file."),
-  prop("onAdded", "(items: UploadItem[]) => void", "After files were chosen, dropped or pasted."),
+  prop("maxFileSize", "number", "In bytes. Defaults to the limit of the route."),
+  prop("maxFileCount", "number", "Files in the list. With 1, a new file replaces the old one."),
+  prop("autoStart", "boolean", "Set to false to hold new files until `start` is called.", {
+    default: "true",
+  }),
+  prop("isDisabled", "boolean", "Accepts no files and is dimmed.", { default: "false" }),
+  prop(
+    "validate",
+    "(file: File) => string | null",
+    "Return a sentence to reject the file, null to accept it.",
+  ),
+  prop("onAdded", "(items: UploadItem[]) => void", "After files were selected, dropped or pasted."),
   prop("onUploaded", "({ file, item }) => void", "Once for every file that your backend has confirmed."),
-  prop("onFailed", "({ error, item }) => void", "Refused and failed files."),
+  prop("onFailed", "({ error, item }) => void", "For every rejected or failed file."),
   prop(
     "onAllDone",
     "(items: readonly UploadItem[]) => void",
-    "When nothing is under way and nothing failed.",
+    "When every upload has finished and none failed.",
   ),
 ];
 

@@ -14,7 +14,7 @@ export type UploadModalProps = UploadProps & {
   classNames?: ClassNames<"root" | "trigger" | "dialog" | "title">;
 };
 
-/** A dialog with a dropzone. Uploads go on when it is closed, and its button tells how far they are. */
+/** A dialog with a dropzone. Uploads continue when it is closed, and its button tells how far they are. */
 export function UploadModal({ children, title, classNames, ...props }: UploadModalProps) {
   const upload = useGivenUpload(props);
   const labels = useLabels();

@@ -74,7 +74,7 @@ export const defaultLabels: Labels = {
   files: "Files",
   unfinished: "Unfinished uploads",
   total: "Total progress",
-  offline: "You are offline. Uploads go on when you are back.",
+  offline: "You are offline. Uploads continue when you are back.",
   each: "each",
   left: "left",
   waiting: (time) => `Waiting ${time}: upload limit`,

@@ -144,8 +144,8 @@ async function withFreeEmail<T>(email: string, change: () => Promise<T>): Promis
 }
 
 function wrongPassword(): AppError {
-  return new AppError("VALIDATION_ERROR", "The current password is not right.", {
-    details: [{ path: "currentPassword", message: "is not right" }],
+  return new AppError("VALIDATION_ERROR", "The current password is incorrect.", {
+    details: [{ path: "currentPassword", message: "is incorrect" }],
   });
 }
 

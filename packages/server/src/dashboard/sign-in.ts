@@ -70,7 +70,7 @@ export async function signInWithCode(
 }
 
 export function wrongCredentials(): AppError {
-  return new AppError("UNAUTHORIZED", "The e-mail address or the password is not right.", {
+  return new AppError("UNAUTHORIZED", "Incorrect email address or password.", {
     suggestion: "Check both and try again.",
   });
 }

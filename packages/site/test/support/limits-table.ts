@@ -69,7 +69,7 @@ const resources: [LimitName, string, string][] = [
   ["BUCKET_APPENDS_MAX", "Resumable appends to buckets at the same time, per store and instance", "503"],
   ["CONCAT_MAX", "Partial uploads of one tus file", "400"],
   ["RESUMABLE_IDLE_SEC", "Seconds that a resumable upload waits for its next bytes", "the upload ends"],
-  ["FORM_REFUSED_MAX_BYTES", "Bytes of refused files that an HTML form may send", "the rest is not read"],
+  ["FORM_REFUSED_MAX_BYTES", "Bytes of rejected files that an HTML form may send", "the rest is not read"],
   ["FORM_ORIGINS_MAX", "Entries of a route's `formOrigins`", "400"],
   ["ORIGIN_MAX", "Characters of one of them", "400"],
   ["IMPORT_REDIRECTS_MAX", "Redirects that an import follows", "the import fails"],

@@ -22,9 +22,7 @@ export function PasskeySettings({ factors, onChanged }: { factors: Factors; onCh
   };
   return (
     <>
-      <p className="dim">
-        A passkey stays on your device and is opened by its lock. It lets you in without password and code.
-      </p>
+      <p className="dim">Sign in with your fingerprint, face or device PIN, without a password and code.</p>
       {factors.passkeys.length === 0 ? (
         <Empty title="No passkeys yet" />
       ) : (

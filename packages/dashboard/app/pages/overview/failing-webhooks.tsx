@@ -26,9 +26,11 @@ export function FailingWebhooks() {
         {data.deliveries.map((delivery) => (
           <li key={delivery.id}>
             <span className="grow">
-              <Link className="name" to={`${urlOf("webhooks")}?status=dead&text=${delivery.fileId}`}>
-                <SafeText text={delivery.fileName} />
-              </Link>
+              <span className="name">
+                <Link to={`${urlOf("webhooks")}?status=dead&text=${delivery.fileId}`}>
+                  <SafeText text={delivery.fileName} />
+                </Link>
+              </span>
               <span className="dim url">
                 <SafeText text={delivery.url} />
               </span>

@@ -84,7 +84,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
       />
       <Choice
         label="Virus scan"
-        hint="Nobody can read a file until it is clean. Infected files are deleted."
+        hint="Files cannot be read until they are clean. Infected files are deleted."
         options={scanChoices}
         value={scan}
         onChange={setScan}

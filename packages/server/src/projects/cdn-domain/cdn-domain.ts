@@ -25,13 +25,13 @@ export async function setCdnDomain(deps: DomainDeps, projectId: string, domain: 
   const cdnUrl = parseDomain(deps, domain);
   const problem = await findDomainProblem(deps, cdnUrl);
   if (problem !== null) throw invalid("domain", `cannot be used: ${problem}`);
-  await save(deps, projectId, cdnUrl, `Files are given out at ${cdnUrl} from now on.`);
+  await save(deps, projectId, cdnUrl, `Files are now served at ${cdnUrl}.`);
   return cdnUrl;
 }
 
 export async function removeCdnDomain(deps: DomainDeps, projectId: string): Promise<void> {
   const former = await getCdnUrl(deps, projectId);
-  await save(deps, projectId, null, `Files are no longer given out at ${former}.`);
+  await save(deps, projectId, null, `Files are no longer served at ${former}.`);
 }
 
 /** The problem with the current domain, in a sentence or two; null if there is none. */

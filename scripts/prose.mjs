@@ -1,0 +1,99 @@
+// Words and patterns that texts for readers avoid, over docs, messages and labels; part of `npm run check`.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** What a reader stumbles over, and what to write instead. */
+const patterns = [
+  [/\d %/, 'write "13%" without a space'],
+  [/\be-mail/i, '"email"'],
+  [/\d (?:an?|each|every) (?:second|minute|hour|day|month)\b/, '"30 per minute"'],
+  [/(?<!connection )\brefus(?:e|ed|es|ing|al|als)\b(?! to\b)/i, '"reject", "rejected", "rejection"'],
+  [/\bgiv(?:e|es|en|ing) out\b/i, '"serve", "served"'],
+  [/\bhears? of\b/i, '"is notified of", "is called for"'],
+  [/\bbegun anew|\banew\b/i, '"restarted", "again"'],
+  [/\b(?:chosen|choose none)\b/i, '"selected"'],
+  [/\bwhoever\b/i, '"anyone who"'],
+  [/\bsomebody\b/i, '"someone"'],
+  [/\bbeside\b/i, '"next to", "besides", "with"'],
+  [/\b(?:URL|address) of (?:its|their|your) own\b/i, '"its own URL"'],
+  [/\b(?:goes|go|went) on\b(?! (?:top|disk|the|a)\b)/i, '"continue"'],
+  [/\bunder way\b/i, '"in progress"'],
+  [/\banswers? (?:with )?[1-5]\d\d\b/i, '"returns 404"'],
+  [/\bturn the knobs\b/i, '"adjust"'],
+  [/\b(?:the|web|your) console\b(?! (?:tab|of the browser))/i, '"dashboard"'],
+  [/\bdoes not hold\b/i, '"is invalid"'],
+  [/\btakes? no (?:files?|uploads?|part)\b/i, '"does not accept"'],
+  [/\bsend many again\b|\bdeliver(?:ed)? again\b/i, '"resend"'],
+  [/\bfor certain\b/i, '"reliably"'],
+];
+
+/** Records of measured runs, which quote what commands print. */
+const records = ["docs/performance.md", "docs/reliability.md"];
+const docs = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "docs/*.md",
+  "docs/{concepts,guides,migrate,reference}/**/*.md",
+  "packages/*/README.md",
+];
+const sources = [
+  "packages/contract/src/errors.ts",
+  "packages/dashboard/app/**/*.{ts,tsx}",
+  "packages/react/src/**/*.{ts,tsx}",
+  "packages/site/src/**/*.{ts,js}",
+  "packages/gallery/src/**/*.ts",
+  "packages/cli/src/**/*.ts",
+];
+
+const blank = (text) => text.replaceAll(/[^\n]/g, " ");
+
+/** The sentences of a page: without code, addresses and what a command printed. */
+export function readMarkdown(text) {
+  return text
+    .replaceAll(/^ *(```|~~~)[\s\S]*?^ *\1/gm, blank)
+    .replaceAll(/`[^`\n]*`/g, blank)
+    .replaceAll(/\]\([^)\s]*\)|<!--[\s\S]*?-->/g, blank);
+}
+
+const string = /"(?:\\.|[^"\\\n])* (?:\\.|[^"\\\n])*"|`[^`\n]* [^`\n]*`/;
+const betweenTags = /(?<=[>}])[^<>{}=;()&|`"]* [^<>{}=;()&|`"]*(?=[<{])/;
+const shown = new RegExp(`${string.source}|${betweenTags.source}`, "g");
+
+/** What a source file shows to people: its strings with a space in them, and the text between its tags. */
+export function readSource(text) {
+  const bare = text
+    .replaceAll(/^\s*(?:\/\/|\*|\/\*).*$|\s\/\/ .*$|^import .*$|className="[^"]*"/gm, blank)
+    .replaceAll(/\$\{[^}\n]*\}/g, blank);
+  let end = 0;
+  let readable = "";
+  for (const { 0: found, index } of bare.matchAll(shown)) {
+    readable += blank(bare.slice(end, index)) + found;
+    end = index + found.length;
+  }
+  return readable;
+}
+
+/** One line for each finding, as "docs/s3.md:12: …". */
+export function findProse(text, name) {
+  const readable = name.endsWith(".md") ? readMarkdown(text) : readSource(text);
+  return readable.split("\n").flatMap((line, i) =>
+    patterns.flatMap(([pattern, better]) => {
+      const [found] = pattern.exec(line) ?? [];
+      return found === undefined ? [] : [`${name}:${i + 1}: "${found.trim()}": ${better}`];
+    }),
+  );
+}
+
+export function checkProse(root) {
+  return [...docs, ...sources]
+    .flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .filter((name) => !records.includes(name) && !name.includes(".test."))
+    .flatMap((name) => findProse(readFileSync(join(root, name), "utf8"), name));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const findings = checkProse(join(import.meta.dirname, ".."));
+  for (const finding of findings) process.stdout.write(`${finding}\n`);
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
