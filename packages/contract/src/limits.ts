@@ -172,6 +172,8 @@ export const CURSOR_MAX = 200;
 export const URL_MAX = 2048;
 /** File routes of one project, the default one included. */
 export const ROUTES_PER_PROJECT_MAX = 1_000;
+/** Open uploads of a project's test environment, which has no upload quota. */
+export const SANDBOX_OPEN_UPLOADS_MAX = 10_000;
 /** Entries of a route's allowedTypes. */
 export const ALLOWED_TYPES_MAX = 100;
 /** All allowedTypes of a route, as JSON. */

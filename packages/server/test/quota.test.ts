@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { GB, MB, TIERS, type TierName } from "@upstow/contract";
+import { GB, MB, SANDBOX_OPEN_UPLOADS_MAX, TIERS, type TierName } from "@upstow/contract";
 import { statement } from "../src/db/statement.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -15,6 +15,7 @@ interface Used {
   period: string;
   storedBytes: number;
   uploads: number;
+  openUploads: number;
 }
 
 const setStored = statement((q, p: Used) =>
@@ -30,7 +31,7 @@ const setPeriod = statement((q, p: Used) =>
     environment: p.environment,
     period: p.period,
     uploads: p.uploads,
-    reserved_uploads: 0,
+    reserved_uploads: p.openUploads,
     bandwidth_bytes: 0,
     transform_units: 0,
     stored_bytes: p.storedBytes,
@@ -53,6 +54,7 @@ onBothDatabases("quotas", (database) => {
       period,
       storedBytes: 0,
       uploads: 0,
+      openUploads: 0,
     } as const;
     if (Object.keys(used).length > 0) {
       await app.app.deps.db.run(setStored, { ...row, ...used });
@@ -149,6 +151,27 @@ onBothDatabases("quotas", (database) => {
     assert.equal(usage.body.limits.uploads, null);
   });
 
+  it("the sandbox has at most so many open uploads, whichever way they are requested", async () => {
+    const openUploads = SANDBOX_OPEN_UPLOADS_MAX - 7;
+    for (const tier of ["free", "enterprise"] as const) {
+      const { tenant, test } = await createClients(tier, { environment: "test", openUploads });
+      assert.equal(await countAccepted(test, 1), 7);
+      const { message } = expectError(await test.requestAnswer(), 403, "TIER_LIMIT_EXCEEDED");
+      assert.match(message, /10,000 of 10,000/);
+      const body = { url: "https://example.com/a.txt", routeSlug: "default" };
+      expectError(
+        await app.call("POST", "upload/import", { key: tenant.test, body }),
+        403,
+        "TIER_LIMIT_EXCEEDED",
+      );
+      const [open] = (await test.list("?limit=1")).body.files;
+      await test.remove(open.key);
+      assert.equal(await countAccepted(test, 1, 5), 1);
+    }
+    const { live } = await createClients("pro", { openUploads });
+    assert.equal(await countAccepted(live, 1, 20), 20);
+  });
+
   it("the sandbox holds the tier's largest file twice, and 1 GB at least", async () => {
     const expected = { free: GB, pro: GB, team: 10 * GB, enterprise: 20 * GB };
     for (const [tier, storageBytes] of Object.entries(expected) as [TierName, number][]) {
@@ -240,8 +263,8 @@ onBothDatabases("the turn of the month", (database) => {
     app.clock.setTime(Date.UTC(2027, 4, 31, 23, 59));
     const other = await app.createTenant("free");
     const { db } = app.app.deps;
-    const used = { projectId: other.projectId, environment: "live" as const, storedBytes: 0 };
-    await db.run(setStored, { ...used, period: "", uploads: 0 });
+    const used = { projectId: other.projectId, environment: "live" as const, storedBytes: 0, openUploads: 0 };
+    await db.run(setStored, { ...used, period: "", uploads: 0, openUploads: 0 });
     await db.run(setPeriod, { ...used, period: "2027-05", uploads: 999 });
     await db.run(setPeriod, { ...used, period: "2027-06", uploads: 999 });
     const uploader = createUploadClient(app, other.live);

@@ -36,6 +36,7 @@ const resources: [LimitName, string, string][] = [
   ["KEY_NAME_MAX", "Characters of an API key's name", "400"],
   ["SLUG_MAX", "Characters of a route slug", "400"],
   ["ROUTES_PER_PROJECT_MAX", "File routes per project, `default` included", "403 `TIER_LIMIT_EXCEEDED`"],
+  ["SANDBOX_OPEN_UPLOADS_MAX", "Open uploads per project with test keys", "403 `TIER_LIMIT_EXCEEDED`"],
   ["ALLOWED_TYPES_MAX", "Entries of a route's `allowedTypes`", "400"],
   ["ALLOWED_TYPES_MAX_BYTES", "A route's `allowedTypes` as JSON", "400"],
   ["MEDIA_RANGE_MAX", "Characters of one of the `allowedTypes`", "400"],

@@ -154,6 +154,7 @@ interface ReserveUploads extends Scope {
   period: string;
   count: number;
   limit: number;
+  openLimit: number;
 }
 
 /** Changes no row if the month would exceed `limit` uploads, including open ones, or has no row yet. */
@@ -166,7 +167,8 @@ export const reserveMoreUploads = statement((q, p: ReserveUploads) =>
     .where("period", "=", p.period)
     .where(
       sql<boolean>`uploads + reserved_uploads + cast(${p.count} as bigint) <= cast(${p.limit} as bigint)`,
-    ),
+    )
+    .where(sql<boolean>`reserved_uploads + cast(${p.count} as bigint) <= cast(${p.openLimit} as bigint)`),
 );
 
 /** The same if the month may have no row yet. The caller has checked that `count` alone fits. */
@@ -188,7 +190,8 @@ export const reserveFirstUploads = statement((q, p: ReserveUploads, dialect) =>
         .columns(["project_id", "environment", "period"])
         .doUpdateSet({ reserved_uploads: sql`usage_period.reserved_uploads + excluded.reserved_uploads` })
         .where(
-          sql<boolean>`usage_period.uploads + usage_period.reserved_uploads + excluded.reserved_uploads <= cast(${p.limit} as bigint)`,
+          sql<boolean>`usage_period.uploads + usage_period.reserved_uploads + excluded.reserved_uploads <= cast(${p.limit} as bigint)
+            and usage_period.reserved_uploads + excluded.reserved_uploads <= cast(${p.openLimit} as bigint)`,
         ),
     ),
 );

@@ -1,9 +1,17 @@
-import { type Environment, sandboxStorageBytes, TIERS, type TierName } from "@upstow/contract";
+import {
+  type Environment,
+  SANDBOX_OPEN_UPLOADS_MAX,
+  sandboxStorageBytes,
+  TIERS,
+  type TierName,
+} from "@upstow/contract";
 import { AppError, raiseTier, unauthorized } from "../../kernel/errors.ts";
 
 export interface QuotaLimits {
   storageBytes: number;
   uploads: number;
+  /** At the same time. Where a quota limits uploads, it limits these too. */
+  openUploads: number;
   /** For all projects of the account together; null if no total is needed. */
   account: { storageBytes: number; uploads: number } | null;
 }
@@ -16,7 +24,11 @@ export const unlimited = Number.MAX_SAFE_INTEGER;
  */
 export function quotaLimits(environment: Environment, tier: TierName, isMultipart: boolean): QuotaLimits {
   const { storageBytes, uploadsPerMonth, projects } = TIERS[tier];
-  if (environment === "test") return withCeiling(sandboxStorageBytes(tier), null, projects);
+  if (environment === "test")
+    return {
+      ...withCeiling(sandboxStorageBytes(tier), null, projects),
+      openUploads: SANDBOX_OPEN_UPLOADS_MAX,
+    };
   if (tier !== "free" && !isMultipart) return withCeiling(null, null, null);
   return withCeiling(storageBytes, uploadsPerMonth, projects);
 }
@@ -32,6 +44,7 @@ function withCeiling(
   return {
     storageBytes: storageBytes ?? unlimited,
     uploads: uploads ?? unlimited,
+    openUploads: unlimited,
     account: isLimited ? { storageBytes: times(storageBytes), uploads: times(uploads) } : null,
   };
 }
@@ -60,9 +73,14 @@ export function storageReached(environment: Environment, use: Use, limit: number
   });
 }
 
-export function uploadsReached(use: Use, limit: number): AppError {
+export function uploadsReached(use: Use, { uploads, openUploads }: QuotaLimits): AppError {
+  if (uploads === unlimited)
+    return reached(
+      `The sandbox of this project has too many open uploads: ${format(use.reservedUploads)} of ${format(openUploads)}.`,
+      { isOpen: true, help: "Upload with a live key what is no test." },
+    );
   return reached(
-    `The monthly upload quota of this project is reached: ${uploadsOf(use)} of ${format(limit)}.`,
+    `The monthly upload quota of this project is reached: ${uploadsOf(use)} of ${format(uploads)}.`,
     { isOpen: use.reservedUploads > 0, help: `Wait for the next month, or ${raiseTier}.` },
   );
 }

@@ -78,7 +78,9 @@ const takePlaces = gather<Places>(
 async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
   const { account } = limits;
   const storageBytes = bytes === 0 ? unlimited : limits.storageBytes;
-  const isLimited = account !== null || storageBytes !== unlimited || limits.uploads !== unlimited;
+  const isLimited =
+    account !== null ||
+    [storageBytes, limits.uploads, limits.openUploads].some((limit) => limit !== unlimited);
   const change = {
     ...scope,
     period,
@@ -104,13 +106,14 @@ async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, cou
   };
   if (use.storedBytes + use.reservedBytes > storageBytes)
     throw storageReached(scope.environment, before, limits.storageBytes);
-  if (use.uploads + use.reservedUploads > limits.uploads) throw uploadsReached(before, limits.uploads);
+  if (use.uploads + use.reservedUploads > limits.uploads || use.reservedUploads > limits.openUploads)
+    throw uploadsReached(before, limits);
   if (account !== null && ofAccount !== null)
     checkCeiling(ofAccount, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
 }
 
 async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
-  const ofMonth = { ...scope, period, count, limit: limits.uploads };
+  const ofMonth = { ...scope, period, count, limit: limits.uploads, openLimit: limits.openUploads };
   const { account } = limits;
   // Sent together and run in this order. The month nearly always has a row, and updating it costs half as much as
   // an upsert.
@@ -125,7 +128,7 @@ async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, cou
     throw storageReached(scope.environment, await findUse(tx, scope, period), limits.storageBytes);
   const isFirst = places === 0;
   if (isFirst && (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0))
-    throw uploadsReached(await findUse(tx, scope, period), limits.uploads);
+    throw uploadsReached(await findUse(tx, scope, period), limits);
   if (account === null || use === null) return;
   const withOurs = { ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) };
   checkCeiling(withOurs, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
