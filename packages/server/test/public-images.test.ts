@@ -193,6 +193,14 @@ onAnyDatabase("public variants without a signature", (database) => {
       [{ imagePresets: { a: { width: 10, background: "#fff" } } }, "imagePresets.a.background"],
     ] as const)
       expectInvalid(await patchProject(free, body), field);
+    const many = Array.from({ length: 65 }, (_, i) => [`p${i}`, { width: 10 }]);
+    for (const [body, message] of [
+      [{ imageWidths: [0] }, "imageWidths.0 must be at least 1"],
+      [{ imageWidths: [4097] }, "imageWidths.0 must be at most 4096"],
+      [{ imageWidths: [16, 16] }, "imageWidths must not have the same item twice"],
+      [{ imagePresets: Object.fromEntries(many) }, "imagePresets must have at most 64 keys"],
+    ] as const)
+      assert.equal(expectError(await patchProject(free, body), 400, "VALIDATION_ERROR").message, message);
     for (const name of ["w_16", "A", "", "a".repeat(51)])
       expectError(
         await patchProject(free, { imagePresets: { [name]: { width: 10 } } }),

@@ -150,6 +150,9 @@ function messageOf(error: ErrorObject): string {
     const [meaning] = String(error.parentSchema?.["description"] ?? "").split(";");
     return meaning ? `must be ${meaning}` : "has characters or a form that is not allowed";
   }
+  if (error.keyword === "uniqueItems") return "must not have the same item twice";
+  if (error.keyword === "minimum") return `must be at least ${error.params["limit"]}`;
+  if (error.keyword === "maximum") return `must be at most ${error.params["limit"]}`;
   const counted = countedNouns[error.keyword];
   if (counted !== undefined) {
     const [bound, noun] = counted;
@@ -162,6 +165,8 @@ function messageOf(error: ErrorObject): string {
 const countedNouns: Record<string, [bound: string, noun: string]> = {
   minItems: ["at least", "item"],
   maxItems: ["at most", "item"],
+  minProperties: ["at least", "key"],
+  maxProperties: ["at most", "key"],
   minLength: ["at least", "character"],
   maxLength: ["at most", "character"],
 };
