@@ -311,5 +311,7 @@ describe("the public conformity suite for IETF resumable uploads", () => {
 
   const clientFor = (version: string) => createDraftClient(app.url, app.owner.live, version);
   for (const version of isQuickRun ? ["8"] : ["5", "6", "8"])
-    for (const [name, run] of cases) it(`version ${version}: ${name}`, () => run(clientFor(version)));
+    for (const [name, run] of cases) {
+      it(`version ${version}: ${name}`, () => run(clientFor(version)));
+    }
 });
