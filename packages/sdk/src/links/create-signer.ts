@@ -1,7 +1,7 @@
 import type { Connection, Request } from "../api/request.ts";
 import { UpstowError } from "../errors.ts";
 import type { CreateGrantBody, Grant, ReadKeys } from "../wire/links.ts";
-import { type GrantFacts, importReadKey, type LinkFacts, type ReadKey, signGrant, signLink } from "./sign.ts";
+import { type GrantFacts, importReadKey, type LinkFacts, type Sign, signGrant, signLink } from "./sign.ts";
 
 export interface LinkOptions {
   /** Seconds, 1 to 604,800. Default 3,600. */
@@ -29,7 +29,7 @@ export function createSigner(
   let askedAt = 0;
   let readAt = 0;
 
-  async function fetchKey(): Promise<ReadKey> {
+  async function fetchKey(): Promise<Sign> {
     return importReadKey((await request<ReadKeys>("GET", "/files/read-keys")).current);
   }
 
@@ -37,7 +37,7 @@ export function createSigner(
    * A busy server signs with the old key while the new one is fetched. An idle one waits for it: links signed with a key
    * that was rotated since would never work. If the key cannot be fetched, the old one stays.
    */
-  function getKey(now: number): Promise<ReadKey> {
+  function getKey(now: number): Promise<Sign> {
     if (readKey === undefined && (key === undefined || now - askedAt > freshMs)) {
       askedAt = now;
       const before = key;
@@ -54,7 +54,7 @@ export function createSigner(
         },
       );
     }
-    return key as Promise<ReadKey>;
+    return key as Promise<Sign>;
   }
 
   const base = () => (cdnUrl ?? connection().baseUrl).replace(/\/+$/, "");
