@@ -25,7 +25,7 @@ const algorithm = { name: "HMAC", hash: "SHA-256" };
 /** Prefers Node's own HMAC: WebCrypto takes a multiple, because it hands every signature to another thread. */
 export async function importReadKey(readKey: string): Promise<Sign> {
   const bytes = encoder.encode(readKey);
-  const node = globalThis.process?.getBuiltinModule?.("node:crypto");
+  const node = findNodeCrypto();
   if (node !== undefined) {
     const key = node.createSecretKey(bytes);
     return (text) => node.createHmac("sha256", key).update(text).digest("base64url");
@@ -33,6 +33,15 @@ export async function importReadKey(readKey: string): Promise<Sign> {
   const key = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
   return async (text) =>
     base64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))));
+}
+
+function findNodeCrypto() {
+  try {
+    return globalThis.process?.getBuiltinModule?.("node:crypto");
+  } catch {
+    // Next's edge runtime has the function, and throws.
+    return undefined;
+  }
 }
 
 /** The last two segments of a link's URL. */
