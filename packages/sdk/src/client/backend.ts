@@ -2,6 +2,8 @@ import type {
   Action,
   BeginAnswer,
   CompleteAnswer,
+  ImportAnswer,
+  ImportStateAnswer,
   ManyAnswer,
   RoutesAnswer,
   StartAnswer,
@@ -82,6 +84,10 @@ export function createBackend(options: BackendOptions) {
       }, hold);
       return "answers" in answer ? answer.answers : [answer];
     },
+    import: (body: { route: string; url: string; input: unknown }) =>
+      ask<ImportAnswer>({ action: "import", ...body }),
+    importState: (token: string, isCancelled: boolean) =>
+      ask<ImportStateAnswer>({ action: "importState", token, isCancelled }),
     abort: (token: string, failure: string | undefined) =>
       ask<object>({ action: "abort", token, ...(failure === undefined ? {} : { failure }) }),
   };

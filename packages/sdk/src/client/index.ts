@@ -4,6 +4,7 @@ export type { ReadAnswer } from "../handler/protocol.ts";
 export type { FileType } from "../handler/rules.ts";
 export type { FileHandle, ResumeStore, SavedUpload } from "./resume-store.ts";
 export {
+  type ImportUrlOptions,
   UploadError,
   type UploadedFile,
   type Uploader,

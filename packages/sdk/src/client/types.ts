@@ -2,6 +2,7 @@ import { UpstowError } from "../errors.ts";
 import type { FileRouter, RouteInput, RouteResult } from "../handler/file-router.ts";
 import type { PublicFile, RoutesAnswer } from "../handler/protocol.ts";
 import type { Fetch } from "../http/call.ts";
+import type { ImportProgress } from "../wire/files.ts";
 import type { ResumeStore, SavedUpload } from "./resume-store.ts";
 
 export interface UploaderOptions {
@@ -144,6 +145,12 @@ export interface WaitOptions {
   onProgress?: (states: UploadState[]) => void;
 }
 
+export interface ImportUrlOptions {
+  /** Ends the import, and removes what has arrived. */
+  signal?: AbortSignal;
+  onProgress?: (progress: ImportProgress) => void;
+}
+
 export interface Uploader<Router extends FileRouter = FileRouter> {
   /** Adds files to the queue and starts uploading. */
   add<Name extends NameOf<Router>>(
@@ -160,6 +167,16 @@ export interface Uploader<Router extends FileRouter = FileRouter> {
     files: Iterable<File> | File,
     ...options: AddArgs<RouteInput<Router, Name>, WaitOptions>
   ): Promise<UploadedFile<RouteResult<Router, Name>>[]>;
+
+  /**
+   * Has the service fetch a URL, on a route with `fromUrl`. Resolves once your backend has confirmed the file. It is no
+   * part of the queue.
+   */
+  importFromUrl<Name extends NameOf<Router>>(
+    route: Name,
+    url: string,
+    ...options: AddArgs<RouteInput<Router, Name>, ImportUrlOptions>
+  ): Promise<UploadedFile<RouteResult<Router, Name>>>;
 
   /** All files, or the one with this id. */
   pause(id?: string): void;

@@ -6,12 +6,14 @@ import { createBackend } from "./backend.ts";
 import { createBatch } from "./batch.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import { isOfEndpoint } from "./fingerprint.ts";
+import { importFromUrl } from "./import.ts";
 import { createLine } from "./line.ts";
 import { watchOnline } from "./online.ts";
 import { createQueue } from "./queue.ts";
 import { findIndexedDbStore, forgiving, listUnclaimed } from "./resume-store.ts";
 import { describe, takeSnapshot } from "./snapshot.ts";
 import {
+  type ImportUrlOptions,
   type TogetherOption,
   UploadError,
   type Uploader,
@@ -168,6 +170,8 @@ export function createUploader<Router extends FileRouter = FileRouter>(
   return {
     add,
     upload,
+    importFromUrl: (route: string, url: string, options: ImportUrlOptions & { input?: unknown } = {}) =>
+      importFromUrl(backend, route, url, options),
     pause,
     resume,
     retry,

@@ -2,6 +2,7 @@ import { UpstowError } from "../errors.ts";
 import { mayPass } from "../http/call.ts";
 import { beginUploads } from "./begin.ts";
 import { completeUpload, completeUploads } from "./complete.ts";
+import { answerImportState, startImport } from "./import.ts";
 import { openMany, toManyAnswer } from "./many.ts";
 import type { Action, BeginAnswer, CompleteAnswer, StartAnswer } from "./protocol.ts";
 import { invalid } from "./rules.ts";
@@ -76,6 +77,10 @@ export function createActions<Context>(tools: Tools<Context>) {
         if (body.failure !== undefined) await hearFailure(tools, upload, reportedFailure(body.failure));
         return { ok: true };
       }
+      case "import":
+        return startImport(tools, body, handling);
+      case "importState":
+        return answerImportState(tools, body, handling, (upload, error) => hearFailure(tools, upload, error));
       default:
         throw invalid("action", "is not supported by this handler");
     }

@@ -71,7 +71,7 @@ function groupFiles(checked: (FileInfo | UpstowError)[], metadata: Metadata | nu
   return groups;
 }
 
-async function checkInput<Context>(route: FileRoute<Context>, given: unknown): Promise<unknown> {
+export async function checkInput<Context>(route: FileRoute<Context>, given: unknown): Promise<unknown> {
   if (route.input === undefined) return undefined;
   const checked = await route.input["~standard"].validate(given);
   if (checked.issues === undefined) return checked.value;
@@ -83,7 +83,7 @@ async function checkInput<Context>(route: FileRoute<Context>, given: unknown): P
   });
 }
 
-function toMetadata(returned: unknown): Metadata | null {
+export function toMetadata(returned: unknown): Metadata | null {
   if (returned === undefined || returned === null) return null;
   if (typeof returned !== "object" || Array.isArray(returned)) {
     throw new TypeError("middleware must return an object, or nothing.");

@@ -28,7 +28,25 @@ export async function completeUpload<Context>(
   parts: UploadedPart[] | undefined,
   handling: Handling<Context>,
 ): Promise<CompleteAnswer> {
-  const finished = await finish(tools, upload, parts);
+  return conclude(tools, upload, await finish(tools, upload, parts), handling);
+}
+
+/** The service has stored the file by itself. */
+export async function completeImported<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  file: CompletedFile,
+  handling: Handling<Context>,
+): Promise<CompleteAnswer> {
+  return conclude(tools, upload, { file, isRepeat: false }, handling);
+}
+
+async function conclude<Context>(
+  tools: Tools<Context>,
+  upload: OpenUpload,
+  finished: Finished,
+  handling: Handling<Context>,
+): Promise<CompleteAnswer> {
   const answer = await callBack(tools, upload, finished, handling);
   const [claimed] = await claimAll(tools, [upload], [finished], [answer]);
   if (claimed === undefined || claimed instanceof UpstowError) throw claimed;

@@ -15,8 +15,10 @@ export interface MiddlewareArgs<Context, Input> {
   /** The framework's own objects; see its adapter. */
   context: Context;
   input: Input;
-  /** The files to upload, up to 500 at a time; type, size and count are already checked. */
+  /** The files to upload, up to 500 at a time; type, size and count are already checked. None for an import. */
   files: FileInfo[];
+  /** The URL that the service is asked to fetch, on routes with `fromUrl`. */
+  url?: string;
 }
 
 export interface CompleteArgs<Context, Meta> {
@@ -43,6 +45,11 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   access?: Access;
   /** Seconds until a file is deleted, from the start of its upload. Default: that of the service's file route. */
   expiresIn?: number;
+  /**
+   * Browsers may name a URL, which the service fetches. Type and size are checked once the file is there, so give the
+   * service's file route limits as well. Default: false.
+   */
+  fromUrl?: boolean;
   /** Validates the input that the browser sends. */
   input?: Schema;
   /**
@@ -72,6 +79,7 @@ export interface FileRoute<Context = unknown, Input = unknown, Result = unknown>
   readonly routeSlug?: string | undefined;
   readonly access?: Access | undefined;
   readonly expiresIn?: number | undefined;
+  readonly fromUrl?: boolean | undefined;
   audience?(args: { metadata: unknown }): string | undefined;
   readonly input?: StandardSchema | undefined;
   middleware?(args: MiddlewareArgs<Context, unknown>): unknown;

@@ -1,4 +1,4 @@
-import type { CompletedFile } from "../wire/files.ts";
+import type { CompletedFile, ImportProgress } from "../wire/files.ts";
 import type { ReceivedPart, SignedPart, UploadedPart } from "../wire/uploads.ts";
 import type { CheckedRules, FileInfo } from "./rules.ts";
 
@@ -23,7 +23,10 @@ export type Action =
   | { action: "parts"; token: string }
   | { action: "complete"; token: string; parts?: UploadedPart[] }
   | { action: "completeMany"; tokens: string[] }
-  | { action: "abort"; token: string; failure?: string };
+  | { action: "abort"; token: string; failure?: string }
+  /** Lets the service fetch a URL. The token is for `importState`, which is asked until the file is there. */
+  | { action: "import"; route: string; url: string; input?: unknown }
+  | { action: "importState"; token: string; isCancelled?: boolean };
 
 /** What a read handler answers to requests that accept only JSON. */
 export interface ReadAnswer {
@@ -74,6 +77,12 @@ export interface CompleteAnswer {
   file: PublicFile;
   result: unknown;
 }
+
+export interface ImportAnswer {
+  token: string;
+}
+
+export type ImportStateAnswer = CompleteAnswer | { progress: ImportProgress | null };
 
 /** The response to `GET`, so that forms can show the rules beforehand. */
 export interface RoutesAnswer {

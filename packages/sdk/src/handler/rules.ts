@@ -195,7 +195,7 @@ function tooMany(most: number, ofType = ""): UpstowError {
   });
 }
 
-function checkFile(rules: CheckedRules, given: unknown, path: string): FileInfo | UpstowError {
+export function checkFile(rules: CheckedRules, given: unknown, path: string): FileInfo | UpstowError {
   const { name, size, type } = (given ?? {}) as Partial<FileInfo>;
   if (typeof name !== "string" || name === "") throw invalid(`${path}.name`, "must be a file name");
   if (!Number.isSafeInteger(size)) throw invalid(`${path}.size`, "must be the size in bytes");

@@ -1,6 +1,7 @@
 import { settleBatch } from "../api/batch.ts";
 import { UpstowError } from "../errors.ts";
 import { missingRanges, wholeParts } from "../transfer/send-parts.ts";
+import type { Metadata } from "../wire/files.ts";
 import type { RequestedUpload, RequestUploadBody } from "../wire/uploads.ts";
 import type { StartAnswer } from "./protocol.ts";
 import { type FileInfo, invalid } from "./rules.ts";
@@ -67,12 +68,15 @@ export async function startUploads<Context>(
 }
 
 function toRequest<Context>(tools: Tools<Context>, { file, metadata, route }: Ticket): RequestUploadBody {
+  const { name: fileName, size: fileSize, type: contentType } = file;
+  return { fileName, fileSize, contentType, ...toSettings(tools, route, metadata) };
+}
+
+/** What a route says about its files on the service. */
+export function toSettings<Context>(tools: Tools<Context>, route: string, metadata: Metadata | null) {
   const config = getRoute(tools.router, route);
   const audience = config.audience?.({ metadata });
   return {
-    fileName: file.name,
-    fileSize: file.size,
-    contentType: file.type,
     routeSlug: config.routeSlug ?? "default",
     ...(config.access && { access: config.access }),
     ...(audience && { audience }),
