@@ -73,6 +73,8 @@ export interface AppOptions {
   imports?: (Omit<ImporterOptions, "isResting"> & { resolve?: ResolveName }) | undefined;
   /** Otherwise those that are installed. */
   tools?: Tools;
+  /** How long images give way to everything else on the machine; not at all in tests, which would wait for each other. */
+  renderPatienceMs?: number;
   /** How many log lines could not be written. */
   droppedLogLines?: () => number;
 }
@@ -165,7 +167,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const services = {
     lastUsed: createLastUsed(db),
     bandwidth: deps.bandwidth,
-    transforms: await openTransforms(deps),
+    transforms: await openTransforms(deps, options.renderPatienceMs),
     importer: createImporter(deps, { ...options.imports, isResting: readOnly.isOn }),
     scanner,
   };

@@ -131,6 +131,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     ...(options.certificateLookMs === undefined ? {} : { certificateLookMs: options.certificateLookMs }),
     ...(options.imports === undefined ? {} : { imports: options.imports }),
     ...(options.tools === undefined ? {} : { tools: options.tools }),
+    renderPatienceMs: 0,
     ...(options.keepPasswordCost === true ? {} : { passwordCost: lowPasswordCost }),
     // A window that ends at once never fills.
     ...(options.keepRateLimits === true ? {} : { rateWindowMs: options.rateWindowMs ?? 0 }),

@@ -31,7 +31,7 @@ export interface Transforms {
 const megabyte = 1024 * 1024;
 const evictionBatch = 200;
 
-export async function openTransforms(deps: Deps): Promise<Transforms> {
+export async function openTransforms(deps: Deps, patienceMs = 5_000): Promise<Transforms> {
   const pool = createRenderPool({
     // One CPU is left to the service.
     size: Math.max(1, availableParallelism() - 1),
@@ -39,7 +39,7 @@ export async function openTransforms(deps: Deps): Promise<Transforms> {
     waitingInAll: 4 * VARIANTS_WAITING_MAX,
     previewsPerAccount: STUDIO_PREVIEWS,
     deadlineMs: 20_000,
-    patienceMs: 5_000,
+    patienceMs,
     giveUpMs: 60_000,
     maxRssBytes: 300 * megabyte,
     maxJobs: 500,

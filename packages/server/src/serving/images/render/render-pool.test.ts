@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isQuickRun, slowTest } from "../../../../../../test/support/quick-run.ts";
 import { openTestPool } from "../../../../test/support/render/open-test-pool.ts";
 import { noise, palette, solid } from "../../../../test/support/render/test-images.ts";
 import {
@@ -124,7 +125,7 @@ test("case 18: past the deadline the worker is killed and the next job succeeds"
   assert.notEqual(getOnlyPid(pool), pid);
 });
 
-test("a deadline counts the time a worker has run, not the time of day", async (t) => {
+slowTest("a deadline counts the time a worker has run, not the time of day", async (t) => {
   const pool = openPool(t, { deadlineMs: 1000 });
   await pool.render(quick);
   const pid = getOnlyPid(pool);
@@ -155,8 +156,8 @@ test("they no longer do once an image has waited in vain, which costs it no atte
   assert.equal(findPolicies(third), "SCHED_OTHER");
 });
 
-test("who waits in vain for an ordinary worker may come back, and the image is not blamed", async (t) => {
-  const pool = openPool(t, { giveUpMs: 8_000 });
+slowTest("who waits in vain for an ordinary worker may come back, and the image is not blamed", async (t) => {
+  const pool = openPool(t, { giveUpMs: 4_000 });
   await pool.render(quick);
   process.kill(getOnlyPid(pool), "SIGSTOP");
   await assert.rejects(pool.render(quick), RenderUnavailable);
@@ -204,7 +205,7 @@ test("an image that brings down two workers is unprocessable; others are not tou
   assert.ok((await next).ok);
 });
 
-test("a worker that died while idle is not used again", async (t) => {
+slowTest("a worker that died while idle is not used again", async (t) => {
   const pool = openPool(t);
   await pool.render(quick);
   const pid = getOnlyPid(pool);
@@ -214,7 +215,7 @@ test("a worker that died while idle is not used again", async (t) => {
   assert.notEqual(getOnlyPid(pool), pid);
 });
 
-test("a worker is replaced after its share of jobs", async (t) => {
+slowTest("a worker is replaced after its share of jobs", async (t) => {
   const pool = openPool(t, { maxJobs: 2 });
   await pool.render(quick);
   const first = getOnlyPid(pool);
@@ -226,11 +227,11 @@ test("a worker is replaced after its share of jobs", async (t) => {
 test("a worker that has grown is replaced before anybody waits for it", async (t) => {
   const pool = openPool(t, { maxRssBytes: 1 });
   const pids = new Set<number>();
-  for (let job = 0; job < 3; job++) {
+  for (let job = 0; job < 2; job++) {
     assert.ok((await pool.render(quick)).ok);
     pids.add(await waitForOtherPid(pool, [...pids].at(-1) ?? 0));
   }
-  assert.equal(pids.size, 3);
+  assert.equal(pids.size, 2);
   assert.equal(pool.status().workerPids.length, 1);
 });
 
@@ -275,7 +276,7 @@ test("closing kills the workers and fails what is under way", async () => {
 });
 
 test("a worker that is no longer wanted while it starts is gone all the same, at whatever moment", async () => {
-  for (let delayMs = 0; delayMs < 40; delayMs += 2) {
+  for (let delayMs = 0; delayMs < 40; delayMs += isQuickRun ? 8 : 2) {
     const pool = openTestPool();
     const outcome = Promise.allSettled([pool.render(quick)]);
     await sleep(delayMs);
