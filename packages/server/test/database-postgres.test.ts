@@ -35,23 +35,11 @@ const insert = statement((q, p: { bucket: string }) =>
 const count = statement((q, p: { bucket: string }) =>
   q.updateTable("rate_window").set({ count: sql<number>`count + 1` }).where("bucket", "=", p.bucket),
 );
-const remove = statement((q, p: { bucket: string }) =>
-  q.deleteFrom("rate_window").where("bucket", "=", p.bucket),
-);
-const insertNew = statement((q, p: { bucket: string }) =>
-  q
-    .insertInto("rate_window")
-    .values({ bucket: p.bucket, started_at: 0, count: 0 })
-    .onConflict((conflict) => conflict.column("bucket").doNothing()),
-);
 const insertSlowly = statement((q, p: { bucket: string }) =>
   q
     .insertInto("rate_window")
     .columns(["bucket", "started_at", "count"])
     .expression(sql`select cast(${p.bucket} as text), 0, 0 from pg_sleep(0.2)`),
-);
-const countStatements = statement((q, _: object) =>
-  q.selectFrom("rate_window").select(sql<number>`count(distinct (xmin::text, cmin::text))`.as("count")),
 );
 const endOthers = statement((q, _: object) =>
   q
@@ -228,23 +216,6 @@ describe("PostgreSQL", () => {
     assert.equal(await other, 1);
     assert.equal(await db.get(find, { bucket: "consequence" }), null);
     assert.notEqual(await db.get(find, { bucket: "other" }), null);
-  });
-
-  it("inserts the rows of a lane with few statements, and tells each job whether its row was new", async (t) => {
-    const { db } = await openMigrated(t);
-    const insertAll = () =>
-      Promise.all(
-        Array.from({ length: 11 }, (_, i) =>
-          db.transact((tx) => tx.run(insertNew, { bucket: `it's ($1) ${i}` }), "lane"),
-        ),
-      );
-    assert.deepEqual(await insertAll(), Array(11).fill(1));
-    assert.equal((await db.get(countStatements, {}))?.count, 3, "8, 2 and 1 rows");
-    await db.run(remove, { bucket: "it's ($1) 3" });
-    assert.deepEqual(
-      await insertAll(),
-      Array.from({ length: 11 }, (_, i) => (i === 3 ? 1 : 0)),
-    );
   });
 
   it("lets others go on when an instance stands still in a transaction, before they give up", async (t) => {

@@ -3,7 +3,6 @@ import { createLanes } from "../lanes.ts";
 import type { Statement } from "../statement.ts";
 import type { Connections, Send } from "./connections.ts";
 import { isConflict, isLost, isOutdated } from "./errors.ts";
-import { mergeInserts } from "./merged-inserts.ts";
 
 type Work = (tx: Queryable) => Promise<unknown>;
 type Outcome = PromiseSettledResult<unknown>;
@@ -42,11 +41,10 @@ export function createTransactions(connections: Connections): Transactions {
         return inTransaction(
           send,
           async (tx) => {
-            const shared = mergeInserts(tx, onDirty, () => new MemberFailed());
             const outcomes = await Promise.allSettled(
               works.map(async (work) => {
                 try {
-                  return await work(shared);
+                  return await work(tx);
                 } catch (error) {
                   if (isDirty) throw new MemberFailed();
                   throw error;
