@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig } from "../packages/server/src/config.ts";
+import { findCommand } from "../scripts/debian-packages.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string) => readFileSync(`${root}deploy/${path}`, "utf8");
@@ -197,6 +203,40 @@ describe("the unit of systemd", () => {
     has("SystemCallFilter=@mount");
     assert.match(lines.find((line) => line.startsWith("RestrictAddressFamilies=")) ?? "", /AF_NETLINK/);
     assert.ok(!lines.some((line) => line.startsWith("ProcSubset=")));
+  });
+});
+
+describe("the timer of backups", () => {
+  it("runs the command as the service's user, on its data", () => {
+    const backup = read("upstow-backup.service").split("\n");
+    const service = read("upstow.service").split("\n");
+    const shared = service.filter((line) =>
+      /^(User|Group|WorkingDirectory|Environment=UPSTOW_DATA_DIR|EnvironmentFile)=?/.test(line),
+    );
+    assert.equal(shared.length, 5);
+    for (const line of shared) assert.ok(backup.includes(line), line);
+    const [, command = "", directory = ""] =
+      /^ExecStart=\S+ --\S+ (\S+ backup) (\S+)$/m.exec(read("upstow-backup.service")) ?? [];
+    assert.equal(command, "packages/cli/src/main.ts backup");
+    const writable = backup.find((line) => line.startsWith("ReadWritePaths=")) ?? "";
+    assert.deepEqual(writable.slice("ReadWritePaths=".length).split(" "), ["/var/lib/upstow", directory]);
+  });
+
+  it("is valid to systemd's own checker", {
+    skip: findCommand("systemd-analyze") === null && "systemd-analyze is not installed on this machine",
+  }, async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "upstow-units-"));
+    t.after(() => rm(folder, { recursive: true }));
+    const unit = join(folder, "upstow-backup.service");
+    // The programs and folders of an installation are not there.
+    const there = read("upstow-backup.service").replace(/\/opt\/upstow\S*/g, (path) =>
+      path.endsWith("/node") ? process.execPath : folder,
+    );
+    await writeFile(unit, there);
+    const timer = join(folder, "upstow-backup.timer");
+    await writeFile(timer, read("upstow-backup.timer"));
+    const { stderr } = await promisify(execFile)("systemd-analyze", ["verify", "--man=no", unit, timer]);
+    assert.doesNotMatch(stderr, /upstow-backup/);
   });
 });
 
