@@ -18,6 +18,18 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
       fit: z.enum(["scale-down", "contain", "cover", "crop", "pad"]).optional(),
       quality: z.number().int().min(1).max(100).optional(),
       format: z.enum(["auto", "avif", "webp", "jpeg", "png"]).optional(),
+      gravity: z
+        .enum(["attention", "entropy", "focus", "n", "ne", "e", "se", "s", "sw", "w", "nw"])
+        .describe("The part that stays in view where the image is cropped")
+        .optional(),
+      background: z
+        .string()
+        .length(6)
+        .regex(/^[0-9a-f]+$/)
+        .describe("Color behind transparent and padded parts, as rrggbb")
+        .optional(),
+      blur: z.number().int().min(1).max(100).optional(),
+      rotate: z.literal([90, 180, 270]).describe("Degrees clockwise, before the image is resized").optional(),
       delivery: z.enum(["signed", "public"]).optional(),
     }),
     async run(_sources, input) {

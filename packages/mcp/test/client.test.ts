@@ -135,7 +135,10 @@ describe("the official client", () => {
     const offered = (await client.listTools()).tools.find(({ name }) => name === "transform_image");
     assert.deepEqual(
       Object.keys(offered?.inputSchema.properties ?? {}),
-      ["key", "width", "height", "fit", "quality", "format", "delivery"],
+      [
+        ...["key", "width", "height", "fit", "quality", "format"],
+        ...["gravity", "background", "blur", "rotate", "delivery"],
+      ],
       "the API key comes from the environment",
     );
     // It spends units, so a client must not call it unasked. The same variant again costs nothing.
@@ -155,6 +158,13 @@ describe("the official client", () => {
     });
     const { url } = made.structuredContent as { url: string };
     assert.equal((await fetch(url)).headers.get("content-type"), "image/webp");
+    const options = { gravity: "n", background: "ffffff", blur: 2, rotate: 90 };
+    const turned = await client.callTool({
+      name: "transform_image",
+      arguments: { key, width: 8, height: 8, fit: "cover", format: "png", ...options },
+    });
+    const { transform } = turned.structuredContent as { transform: object };
+    assert.deepEqual({ ...transform, ...options }, transform);
     const refused = await client.callTool({ name: "transform_image", arguments: { key } });
     assert.equal(refused.isError, true);
     await client.close();
