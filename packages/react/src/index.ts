@@ -30,6 +30,7 @@ export { type Source, SourceTabs, type SourceTabsProps } from "./components/sour
 export { UploadButton, type UploadButtonProps } from "./components/upload-button.tsx";
 export { UploadDropzone, type UploadDropzoneProps } from "./components/upload-dropzone.tsx";
 export { UploadField, type UploadFieldProps } from "./components/upload-field.tsx";
+export { UploadFromUrl, type UploadFromUrlProps } from "./components/upload-from-url.tsx";
 export { UploadModal, type UploadModalProps } from "./components/upload-modal.tsx";
 export { UploadWizard, type UploadWizardProps } from "./components/upload-wizard.tsx";
 export { UpstowImage, type UpstowImageProps } from "./components/upstow-image.tsx";

@@ -114,6 +114,27 @@ export const specialty: CatalogueEntry[] = [
     usage: simpleUsage("SourceTabs"),
   },
   {
+    name: "UploadFromUrl",
+    slug: "upload-from-url",
+    category: "specialty",
+    description: "The service fetches a URL by itself. Shows progress, and stops when asked to.",
+    keywords: ["url", "link", "import", "fetch", "remote", "paste"],
+    props: [
+      prop("route", "string", "A route of your backend's file router with `fromUrl: true`.", {
+        isRequired: true,
+      }),
+      prop("input", "unknown", "Sent along to the route, if it asks for something."),
+      prop("isDisabled", "boolean", "Takes no URL.", { default: "false" }),
+      prop("onUploaded", "({ file }) => void", "Once your backend has confirmed the file."),
+      prop("onFailed", "({ error }) => void", "When the URL is rejected or its import fails."),
+      words(
+        "{ address?: string; fetch?: string; cancel?: string; fetching?: string; done?: (name: string) => string }",
+      ),
+      slots("root", "input", "button", "track"),
+    ],
+    usage: simpleUsage("UploadFromUrl"),
+  },
+  {
     name: "UploadWizard",
     slug: "upload-wizard",
     category: "specialty",

@@ -26,8 +26,10 @@ export const habits: Record<string, Habits> = {
   "gallery-kanban": { startsBy: /^Upload \(/ },
 };
 
-/** What shows stored files has nothing to choose. */
-export const uploading = catalogue.filter(({ category }) => category !== "display");
+/** What shows stored files, or takes a URL, has nothing to choose. */
+export const uploading = catalogue.filter(
+  ({ category, slug }) => category !== "display" && slug !== "upload-from-url",
+);
 
 /** One that begins at once, one in a dialog and one that waits for a button; the others are driven in the slow tests. */
 export const representatives = ["upload-dropzone", "upload-modal", "gallery-kanban"];

@@ -146,7 +146,7 @@ function createRouter(refuseOnce: Set<string>, completed: string[]) {
     },
   };
   return {
-    files: route({ maxFileSize: "64MB", ...shared }),
+    files: route({ maxFileSize: "64MB", fromUrl: true, ...shared }),
     images: route({ allowedTypes: ["image/*"], maxFileSize: "8MB", maxFileCount: 1, ...shared }),
   } satisfies FileRouter;
 }

@@ -2,8 +2,6 @@ import type {
   Action,
   BeginAnswer,
   CompleteAnswer,
-  ImportAnswer,
-  ImportStateAnswer,
   ManyAnswer,
   RoutesAnswer,
   StartAnswer,
@@ -59,6 +57,7 @@ export function createBackend(options: BackendOptions) {
   const askStoppable = <Answer>(body: Action, hold: Hold) => ask<Answer>(body, hold, hold.signal);
 
   return {
+    ask,
     routes: () => ask<RoutesAnswer>(undefined),
     begin: (body: Omit<Extract<Action, { action: "begin" }>, "action">, hold: Hold) =>
       ask<BeginAnswer>({ action: "begin", ...body }, hold),
@@ -84,10 +83,6 @@ export function createBackend(options: BackendOptions) {
       }, hold);
       return "answers" in answer ? answer.answers : [answer];
     },
-    import: (body: { route: string; url: string; input: unknown }) =>
-      ask<ImportAnswer>({ action: "import", ...body }),
-    importState: (token: string, isCancelled: boolean) =>
-      ask<ImportStateAnswer>({ action: "importState", token, isCancelled }),
     abort: (token: string, failure: string | undefined) =>
       ask<object>({ action: "abort", token, ...(failure === undefined ? {} : { failure }) }),
   };

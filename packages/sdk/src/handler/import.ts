@@ -50,6 +50,8 @@ export async function startImport<Context>(
   return { token: await tools.seal.seal("import", upload, importLifeMs) };
 }
 
+const nothing = { receivedBytes: 0, totalBytes: null };
+
 export async function answerImportState<Context>(
   tools: Tools<Context>,
   body: ImportState,
@@ -61,9 +63,9 @@ export async function answerImportState<Context>(
   if (file === null) throw new UpstowError("This import has ended.", { code: "NOT_FOUND", status: 404 });
   if (body.isCancelled === true && file.status === "UPLOADING") {
     await upstream(() => tools.files.delete(upload.key));
-    return { progress: null };
+    return { progress: nothing };
   }
-  if (file.status === "UPLOADING") return { progress: file.progress ?? null };
+  if (file.status === "UPLOADING") return { progress: file.progress ?? nothing };
   try {
     checkImported(tools, upload, file);
   } catch (error) {

@@ -82,7 +82,7 @@ export interface ImportAnswer {
   token: string;
 }
 
-export type ImportStateAnswer = CompleteAnswer | { progress: ImportProgress | null };
+export type ImportStateAnswer = CompleteAnswer | { progress: ImportProgress };
 
 /** The response to `GET`, so that forms can show the rules beforehand. */
 export interface RoutesAnswer {
