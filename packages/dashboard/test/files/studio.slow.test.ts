@@ -77,13 +77,54 @@ test("an image is picked, its knobs are turned, and each format shows its bytes"
   await context.close();
 });
 
+test("the focus point is pressed on the picture, and pages get URLs that need no call", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const stripes = await sharp(Buffer.from([255, 0, 0, 0, 255, 0, 0, 0, 255]), {
+    raw: { width: 3, height: 1, channels: 3 },
+  })
+    .resize(300, 100, { kernel: "nearest", fit: "fill" })
+    .png()
+    .toBuffer();
+  const options = { key: tenant.live, name: "stripes.png", type: "image/png" };
+  const { key } = await uploadFile(dashboard.app, stripes, options);
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(
+    `${studioUrl(tenant)}?${new URLSearchParams({ key, width: "96", height: "96", fit: "cover" })}`,
+  );
+  await page.getByLabel("Gravity").selectOption("focus");
+  await page.getByLabel("Format").selectOption("png");
+  const getFocus = async () =>
+    (await dashboard.app.call("GET", `files/${key}`, { key: tenant.live })).body.file.focus;
+  const picture = page.getByRole("button", { name: "Press what stays in view" });
+  const { width = 0, height = 0 } = (await picture.boundingBox()) ?? {};
+  await picture.click({ position: { x: width * 0.9, y: height / 2 } });
+  await page.getByText("From the left 90 %").waitFor();
+  const { x, y } = await getFocus();
+  assert.ok(Math.abs(x - 0.9) < 0.02 && Math.abs(y - 0.5) < 0.02, `${x} ${y}`);
+
+  const html = await page.getByLabel("Responsive HTML", { exact: true }).textContent();
+  const [, src = ""] = /src="([^"]+)"/.exec(html ?? "") ?? [];
+  assert.match(src, /\/i\/w_\d+,h_\d+,fit_cover,q_85,f_png,g_focus\//);
+  const response = await fetch(src);
+  assert.equal(response.status, 200);
+  const [red = 255, , blue = 0] = await sharp(await response.bytes())
+    .removeAlpha()
+    .raw()
+    .toBuffer();
+  assert.ok(red < 50 && blue > 200, "the blue end of the stripes");
+  await page.getByLabel("React", { exact: true }).getByText("<UpstowImage").waitFor();
+  await page.getByLabel("Quality").fill("60");
+  await page.getByText("60 is not on the list of projects").waitFor();
+  await context.close();
+});
+
 test("where there is nothing to try, the page says why", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId);
   await page.goto(studioUrl(tenant));
   await page.getByText("No images yet").waitFor();
   await page.goto(studioUrl(tenant, "test"));
-  await page.getByText("Variants are made of live files").waitFor();
+  await page.getByText("The studio needs a live file").waitFor();
   await page.goto(`${studioUrl(tenant)}?key=nothing`);
   await page.getByRole("alert").getByText("File not found.").waitFor();
   await context.close();

@@ -7,6 +7,7 @@ import {
   type RateWindowName,
   STUDIO_PREVIEWS,
   StringEnum,
+  TransformOptions,
   Type,
 } from "@upstow/contract";
 import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
@@ -18,7 +19,7 @@ import { uploadRoutes } from "../files/uploads/routes.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
 import { type ApiApp, signalGone, typed, withAuthor } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { invalid, notFound } from "../kernel/errors.ts";
+import { notFound } from "../kernel/errors.ts";
 import { rateLimitFor } from "../projects/api-keys/rate-limit.ts";
 import { apiKeyRoutes } from "../projects/api-keys/routes.ts";
 import { fileRouteRoutes } from "../projects/file-routes/routes.ts";
@@ -27,7 +28,7 @@ import { usageRoutes } from "../projects/usage/routes.ts";
 import { getUsageDays } from "../projects/usage/usage-days.ts";
 import { maxSidePx } from "../serving/images/recipe.ts";
 import { transformRoutes } from "../serving/images/routes.ts";
-import { checkMayTransform, getImage } from "../serving/images/transform-image.ts";
+import { checkMayTransform, getImage, toRecipe } from "../serving/images/transform-image.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { linkRoutes } from "../serving/links/routes.ts";
 import { etagOfVariant } from "../serving/stored-bytes.ts";
@@ -179,6 +180,10 @@ const StudioQuery = Type.Object({
   fit: StringEnum(FIT_MODES),
   quality: Type.Integer({ minimum: 1, maximum: 100 }),
   format: StringEnum(["avif", "webp", "jpeg", "png"] as const),
+  gravity: TransformOptions.properties.gravity,
+  background: TransformOptions.properties.background,
+  blur: TransformOptions.properties.blur,
+  rotate: TransformOptions.properties.rotate,
 });
 
 /**
@@ -188,9 +193,8 @@ const StudioQuery = Type.Object({
 function studioRoutes(app: ApiApp, deps: Deps, transforms: Transforms): void {
   app.get("/studio", { schema: { querystring: StudioQuery } }, async ({ actor, query }, reply) => {
     checkMayTransform(actor);
-    const { key, format, ...recipe } = query;
-    if (recipe.width === undefined && recipe.height === undefined)
-      throw invalid("width", "or height is required");
+    const { key, format, ...options } = query;
+    const recipe = toRecipe(options);
     const file = await getImage(deps, actor, key);
     await spend(deps, `studio:${actor.accountId}`, STUDIO_PREVIEWS.perWindow);
     const variant = await transforms.variants.get(file, { ...recipe, format }, format, {

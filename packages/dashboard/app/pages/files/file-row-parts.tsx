@@ -8,8 +8,8 @@ import {
   filePlayIcon,
   fileTextIcon,
 } from "@upstow/kit/icons";
-import { useState } from "react";
-import type { FoundFile } from "./found-file.ts";
+import { useMemo, useState } from "react";
+import { type FoundFile, placeholderOf } from "./found-file.ts";
 
 const icons: [type: RegExp, icon: string][] = [
   [/^image\//, fileImageIcon],
@@ -23,6 +23,9 @@ const icons: [type: RegExp, icon: string][] = [
 /** A small picture of an image; for everything else, or one that cannot be shown, an icon of its type. */
 export function Thumbnail({ file, className }: { file: FoundFile; className: string }) {
   const [isBroken, setBroken] = useState(false);
+  // What shows through a thumbnail must not stay behind it.
+  const [hasLoaded, setLoaded] = useState(false);
+  const style = useMemo(() => placeholderOf(file), [file]);
   if (file.thumbnailUrl !== null && !isBroken)
     return (
       <img
@@ -30,6 +33,8 @@ export function Thumbnail({ file, className }: { file: FoundFile; className: str
         src={file.thumbnailUrl}
         alt=""
         loading="lazy"
+        style={hasLoaded ? undefined : style}
+        onLoad={() => setLoaded(true)}
         onError={() => setBroken(true)}
       />
     );

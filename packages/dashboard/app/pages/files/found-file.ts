@@ -1,4 +1,6 @@
 import type { FileListItem } from "@upstow/contract";
+import { thumbHashToDataUrl } from "@upstow/sdk/images";
+import type { CSSProperties } from "react";
 
 /** A file as the dashboard's search answers it. */
 export interface FoundFile extends FileListItem {
@@ -6,6 +8,14 @@ export interface FoundFile extends FileListItem {
   contentUrl: string | null;
   /** Of an image, 320 pixels wide and high; null for everything else. */
   thumbnailUrl: string | null;
+  /** The ThumbHash of an image, in the thumbnail's place until that has loaded. */
+  placeholder: string | null;
+}
+
+/** Painted behind a thumbnail. Small enough to be made for every row. */
+export function placeholderOf({ placeholder }: Pick<FoundFile, "placeholder">): CSSProperties {
+  const url = placeholder === null ? null : thumbHashToDataUrl(placeholder);
+  return url === null ? {} : { backgroundImage: `url(${url})`, backgroundSize: "cover" };
 }
 
 export function routeOf(file: Pick<FileListItem, "key">): string {

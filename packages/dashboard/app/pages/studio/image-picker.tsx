@@ -4,6 +4,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { Thumbnail } from "../files/file-row-parts.tsx";
 import type { FoundFile } from "../files/found-file.ts";
 import { useFileSearch } from "../files/use-file-search.ts";
 
@@ -30,7 +31,7 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
             {images.map((file) => (
               <li key={file.id}>
                 <button type="button" title={showHidden(file.name)} onClick={() => onPick(file.key)}>
-                  <img src={file.thumbnailUrl} alt="" loading="lazy" />
+                  <Thumbnail file={file} className="" />
                   <span className="cut">
                     <SafeText text={file.name} />
                   </span>

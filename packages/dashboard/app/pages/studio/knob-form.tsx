@@ -1,5 +1,5 @@
-import { FIT_MODES, VARIANT_DELIVERIES } from "@upstow/contract";
-import { type Knobs, outputFormats } from "./knobs.ts";
+import { FIT_MODES, GRAVITIES, VARIANT_DELIVERIES } from "@upstow/contract";
+import { type Knobs, outputFormats, turns } from "./knobs.ts";
 
 interface KnobFormProps {
   knobs: Knobs;
@@ -52,6 +52,53 @@ export function KnobForm({ knobs, isPrivate, onChange }: KnobFormProps) {
         >
           {["auto", ...outputFormats].map((format) => (
             <option key={format}>{format}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Gravity
+        <select
+          value={knobs.gravity}
+          onChange={(event) => onChange({ gravity: event.target.value as Knobs["gravity"] })}
+        >
+          <option value="">centre</option>
+          {GRAVITIES.map((gravity) => (
+            <option key={gravity}>{gravity}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Background
+        <input
+          placeholder="rrggbb"
+          maxLength={6}
+          spellCheck={false}
+          value={knobs.background}
+          onChange={(event) => onChange({ background: event.target.value })}
+        />
+      </label>
+      <label>
+        Blur
+        <input
+          type="number"
+          min={1}
+          max={100}
+          placeholder="none"
+          value={knobs.blur}
+          onChange={(event) => onChange({ blur: event.target.value })}
+        />
+      </label>
+      <label>
+        Rotate
+        <select
+          value={knobs.rotate}
+          onChange={(event) => onChange({ rotate: event.target.value as Knobs["rotate"] })}
+        >
+          <option value="">not</option>
+          {turns.map((degrees) => (
+            <option key={degrees} value={degrees}>
+              {degrees}°
+            </option>
           ))}
         </select>
       </label>

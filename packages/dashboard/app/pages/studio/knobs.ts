@@ -1,4 +1,4 @@
-import { FIT_MODES, type VARIANT_DELIVERIES } from "@upstow/contract";
+import { FIT_MODES, GRAVITIES, ROTATIONS, type VARIANT_DELIVERIES } from "@upstow/contract";
 
 /** AVIF, WebP, JPEG and PNG are what variants are made of; `auto` chooses among them for each reader. */
 export const outputFormats = ["avif", "webp", "jpeg", "png"] as const;
@@ -12,7 +12,15 @@ export interface Knobs {
   quality: number;
   format: OutputFormat | "auto";
   delivery: (typeof VARIANT_DELIVERIES)[number];
+  /** Nothing for the centre. */
+  gravity: (typeof GRAVITIES)[number] | "";
+  /** `rrggbb` */
+  background: string;
+  blur: string;
+  rotate: `${(typeof ROTATIONS)[number]}` | "";
 }
+
+export const turns = ROTATIONS.map((degrees) => `${degrees}` as const);
 
 export function readKnobs(query: URLSearchParams): Knobs {
   const height = query.get("height") ?? "";
@@ -23,25 +31,52 @@ export function readKnobs(query: URLSearchParams): Knobs {
     quality: Number(query.get("quality") ?? 85),
     format: outputFormats.find((format) => format === query.get("format")) ?? "auto",
     delivery: "signed",
+    gravity: GRAVITIES.find((gravity) => gravity === query.get("gravity")) ?? "",
+    background: query.get("background") ?? "",
+    blur: query.get("blur") ?? "",
+    rotate: turns.find((degrees) => degrees === query.get("rotate")) ?? "",
   };
 }
 
 /** The body of the call that makes the URL. */
-export function toBody(key: string, { width, height, ...rest }: Knobs) {
+export function toBody(key: string, { width, height, fit, quality, format, delivery, ...rest }: Knobs) {
   return {
     key,
     ...(width === "" ? {} : { width: Number(width) }),
     ...(height === "" ? {} : { height: Number(height) }),
-    ...rest,
+    fit,
+    quality,
+    format,
+    delivery,
+    ...readExtras(rest),
+  };
+}
+
+/** Those that are set, and that the service would take. */
+function readExtras({
+  gravity,
+  background,
+  blur,
+  rotate,
+}: Pick<Knobs, "gravity" | "background" | "blur" | "rotate">) {
+  const turn = ROTATIONS.find((degrees) => `${degrees}` === rotate);
+  const isBlur = /^\d+$/.test(blur) && Number(blur) >= 1 && Number(blur) <= 100;
+  return {
+    ...(gravity === "" ? {} : { gravity }),
+    ...(/^[0-9a-f]{6}$/i.test(background) ? { background: background.toLowerCase() } : {}),
+    ...(isBlur ? { blur: Number(blur) } : {}),
+    ...(turn === undefined ? {} : { rotate: turn }),
   };
 }
 
 /** What the studio is asked for; empty where no side is given, or one that no variant can have. */
-export function toStudioQuery(key: string, { width, height, fit, quality }: Knobs): string {
+export function toStudioQuery(key: string, { width, height, fit, quality, ...rest }: Knobs): string {
   const sides = Object.entries({ width, height }).filter(([, side]) => side !== "");
   const isPossible = sides.every(
     ([, side]) => /^\d+$/.test(side) && Number(side) >= 1 && Number(side) <= 4096,
   );
   if (sides.length === 0 || !isPossible) return "";
-  return new URLSearchParams([["key", key], ...sides, ["fit", fit], ["quality", String(quality)]]).toString();
+  const extras = Object.entries(readExtras(rest)).map(([name, value]) => [name, String(value)]);
+  const all = [["key", key], ...sides, ["fit", fit], ["quality", String(quality)], ...extras];
+  return new URLSearchParams(all).toString();
 }

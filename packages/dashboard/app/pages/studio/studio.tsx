@@ -8,9 +8,11 @@ import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { goTo, Link, usePath, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { CallSnippets } from "./call-snippets.tsx";
+import { FocusPicker } from "./focus-picker.tsx";
 import { ImagePicker } from "./image-picker.tsx";
 import { KnobForm } from "./knob-form.tsx";
 import { type OutputFormat, readKnobs, toBody, toStudioQuery } from "./knobs.ts";
+import { PageSnippets } from "./page-snippets.tsx";
 import { RenderView } from "./render-view.tsx";
 import { useRenders } from "./use-renders.ts";
 
@@ -23,10 +25,10 @@ export default function Studio() {
     return (
       <>
         <h1>Image studio</h1>
-        <Empty title="Variants are made of live files">
+        <Empty title="The studio needs a live file">
           <p>
-            The sandbox has no image variants.{" "}
-            <Link to={addressOf(project.id, "live", "studio")}>Switch to live</Link>
+            Pages show test files at <code>/i/</code> as they show live ones; the studio works with live
+            files. <Link to={addressOf(project.id, "live", "studio")}>Switch to live</Link>
           </p>
         </Empty>
       </>
@@ -61,7 +63,12 @@ function Bench({ imageKey }: { imageKey: string }) {
   const [looked, setLooked] = useState<OutputFormat>("webp");
   const [size, setSize] = useState<{ width: number; height: number } | null>(null);
   const file = useLoad<{ file: FileObject }>(`${api}/files/${encodeURIComponent(imageKey)}`);
-  const renders = useRenders(api, toStudioQuery(imageKey, knobs));
+  const focus = file.data?.file.focus;
+  const renders = useRenders(
+    api,
+    toStudioQuery(imageKey, knobs),
+    knobs.gravity === "focus" ? JSON.stringify(focus) : "",
+  );
   const shown = knobs.format === "auto" ? looked : knobs.format;
   if (file.error !== null) return <Failure error={file.error} retry={file.reload} />;
   if (file.data === null) return <Loading />;
@@ -75,6 +82,9 @@ function Bench({ imageKey }: { imageKey: string }) {
         <SafeText text={file.data.file.name} />, {formatBytes(file.data.file.size)}
         {size !== null && ` → ${size.width} × ${size.height} pixels`}
       </p>
+      {knobs.gravity === "focus" && (
+        <FocusPicker key={file.data.file.id} file={file.data.file} onChanged={file.reload} />
+      )}
       <div className="bench">
         <KnobForm
           knobs={knobs}
@@ -92,7 +102,12 @@ function Bench({ imageKey }: { imageKey: string }) {
       {toStudioQuery(imageKey, knobs) === "" ? (
         <p className="notice">Give a width or a height from 1 to 4,096.</p>
       ) : (
-        <CallSnippets body={toBody(imageKey, knobs)} size={size} />
+        <>
+          {file.data.file.access === "public" && (
+            <PageSnippets file={file.data.file} body={toBody(imageKey, knobs)} />
+          )}
+          <CallSnippets body={toBody(imageKey, knobs)} size={size} />
+        </>
       )}
     </>
   );

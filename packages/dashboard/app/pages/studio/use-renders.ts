@@ -12,9 +12,10 @@ export type Renders = Partial<Record<OutputFormat, Render | ApiError>>;
 
 const pauseMs = 300;
 
-/** The image in every format, as the knobs stand. Each comes when it is ready; the slowest is usually AVIF. */
-export function useRenders(api: string, query: string): Renders {
+/** The image in every format, as the knobs stand, and anew with another version of it. Each comes when it is ready; the slowest is usually AVIF. */
+export function useRenders(api: string, query: string, version: string): Renders {
   const [renders, setRenders] = useState<Renders>({});
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other bytes at the same query
   useEffect(() => {
     const stop = new AbortController();
     const made: string[] = [];
@@ -36,7 +37,7 @@ export function useRenders(api: string, query: string): Renders {
       stop.abort();
       for (const url of made) URL.revokeObjectURL(url);
     };
-  }, [api, query]);
+  }, [api, query, version]);
   return renders;
 }
 

@@ -14,7 +14,7 @@ import {
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
-import { isImageType } from "../../files/image-facts.ts";
+import { isImageType, readImageFacts } from "../../files/image-facts.ts";
 import { isReadable } from "../../files/life.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
 import { dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
@@ -127,6 +127,8 @@ interface FoundFile extends FileListItem {
    */
   contentUrl: string | null;
   thumbnailUrl: string | null;
+  /** The ThumbHash of an image, in the thumbnail's place until that has loaded. */
+  placeholder: string | null;
 }
 
 const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
@@ -151,7 +153,8 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const small = isImage ? signUrl(deps.config, signer, wanted).url : null;
     const item = toListItem(cdnFor(deps.config, actor), row);
     const contentUrl = row.access === "private" || !isReadable(row) ? null : fileUrl(deps.config, row.key);
-    return { ...item, contentUrl, thumbnailUrl: small };
+    const placeholder = readImageFacts(row)?.thumbhash ?? null;
+    return { ...item, contentUrl, thumbnailUrl: small, placeholder };
   };
 
   /** A private file comes with a link for the person who opens it. */
@@ -222,6 +225,7 @@ function toFilter(query: SearchQuery): FileFilter {
       ...(metadata === "" ? {} : metadataTerms(metadata)),
     },
     withMetadata: false,
+    withImage: true,
     ...rest,
   };
 }
