@@ -25,10 +25,10 @@ it("the browser's uploader stays under 10 KB", async (t) => {
   assert.ok(size < 10 * KB, `${size} bytes`);
 });
 
-it("the server's client, with links and grants, stays under 10 KB", async (t) => {
+it("the server's client, with links and grants, stays under 11 KB", async (t) => {
   const size = await sizeOf(`export { createUpstow } from "../src/index.ts"`);
   t.diagnostic(`${size} bytes gzip`);
-  assert.ok(size < 10 * KB, `${size} bytes`);
+  assert.ok(size < 11 * KB, `${size} bytes`);
 });
 
 it("what is not used is not shipped", async () => {
