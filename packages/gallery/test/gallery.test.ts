@@ -97,8 +97,8 @@ describe("the gallery page", () => {
     const { page } = await open("/components/upload-wizard", {
       permissions: ["clipboard-read", "clipboard-write"],
     });
-    await page.locator(".code").first().hover();
-    await page.locator(".copy").first().click();
+    await page.getByRole("tab", { name: "Code" }).click();
+    await page.getByRole("tabpanel", { name: "Code" }).getByRole("button", { name: "Copy" }).click();
     const entry = catalogue.find(({ slug }) => slug === "upload-wizard");
     const copied = await page.evaluate("navigator.clipboard.readText()");
     assert.equal(String(copied).trimEnd(), entry?.usage.trimEnd());

@@ -60,6 +60,8 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
     }),
   );
 
+  pages.add("/robots.txt", "text/plain; charset=utf-8", () => "User-agent: *\nDisallow: /api/\n");
+
   let opened: ReturnType<typeof openPages> | undefined;
   const docs = () => {
     opened ??= openPages(openDocs(api(), publicUrl), publicUrl, version);

@@ -69,6 +69,14 @@ describe("the site", () => {
     }
   });
 
+  it("may be found by search engines, the dashboard's sign-in page excepted", async () => {
+    const robots = await fetch(`${app.url}/robots.txt`);
+    assert.equal(robots.headers.get("content-type"), "text/plain; charset=utf-8");
+    assert.equal(await robots.text(), "User-agent: *\nDisallow: /api/\n");
+    assert.equal((await fetch(`${app.url}/docs`)).headers.get("x-robots-tag"), null);
+    assert.equal((await fetch(`${app.url}/dashboard`)).headers.get("x-robots-tag"), "noindex");
+  });
+
   it("is accessible by day and night, quiet, without requests elsewhere, and fits a phone", async () => {
     const { page, go, complaints, close } = await open();
     for (const path of kinds) {

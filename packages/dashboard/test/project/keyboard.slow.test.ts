@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
 import { addDelivery } from "../support/add-delivery.ts";
+import { focusedName, tabTo } from "../support/keyboard.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -11,18 +12,6 @@ before(async () => {
   dashboard = await startDashboard();
 });
 after(() => dashboard.close());
-
-const focusedName =
-  "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()";
-
-/** Moves the focus with Tab alone. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let i = 0; i < 80; i++) {
-    if ((await page.evaluate(focusedName)) === name) return;
-    await page.keyboard.press("Tab");
-  }
-  assert.equal(await page.evaluate(focusedName), name);
-}
 
 /** Opens the palette, types, and runs what comes first. */
 async function runCommand(page: Page, text: string, label: string): Promise<void> {

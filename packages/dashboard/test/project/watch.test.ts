@@ -61,8 +61,10 @@ test("the overview shows storage, charts that can be read as numbers, recent fil
   await chart.getByRole("cell", { name: "10 B", exact: true }).waitFor();
   assert.equal(await chart.getByRole("row").count(), 31);
   await page.getByRole("heading", { name: "Failed webhooks" }).waitFor();
-  await page.getByText(webhookUrl).waitFor();
-  await page.getByRole("link", { name: "first.txt" }).click();
+  const failing = page.getByRole("region", { name: "Failed webhooks" });
+  await failing.getByText(webhookUrl).waitFor();
+  await failing.getByRole("link", { name: "first.txt" }).waitFor();
+  await page.getByRole("list", { name: "Recent files" }).getByRole("link", { name: "first.txt" }).click();
   await page.getByRole("dialog", { name: "first.txt" }).getByText("Uploaded").waitFor();
   await context.close();
 });

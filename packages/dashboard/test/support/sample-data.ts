@@ -22,7 +22,7 @@ const kinds: [extension: string, type: string][] = [
   ["pdf", "application/pdf"],
   ["csv", "text/csv"],
   ["mp3", "audio/mpeg"],
-  ["mp4", "video/mp4"],
+  ["mkv", "video/x-matroska"],
   ["zip", "application/zip"],
   ["json", "application/json"],
   ["docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
@@ -41,6 +41,10 @@ export function paint(i: number) {
   return sharp(Buffer.from(svg));
 }
 
+/** A white page, so that thumbnails can be made of it where there are tools for that. */
+const pdf =
+  "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 280]>>endobj\ntrailer<</Root 1 0 R>>\n";
+
 async function bytesOf(extension: string, i: number): Promise<Buffer> {
   if (extension === "jpg") return paint(i).jpeg({ quality: 80 }).toBuffer();
   if (extension === "png") return paint(i).png().toBuffer();
@@ -48,6 +52,7 @@ async function bytesOf(extension: string, i: number): Promise<Buffer> {
   if (extension === "csv") return Buffer.from(`month,sum\n${`2026-01,${i}\n`.repeat(40 + i)}`);
   if (extension === "json") return Buffer.from(JSON.stringify({ order: i, lines: ["a", "b"] }, null, 2));
   if (extension === "txt") return Buffer.from(`Notes of day ${i}\n`.repeat(i + 1));
+  if (extension === "pdf") return Buffer.from(pdf);
   return Buffer.alloc(20_000 + ((i * 91_733) % 900_000), i);
 }
 

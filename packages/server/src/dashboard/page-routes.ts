@@ -32,12 +32,15 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
       // An unknown API call must not return a page.
       if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
       const { index } = await pages();
-      const origins = await originsOfVisitor(deps, signer, request);
+      const visitor = await findVisitor(deps, signer, request);
+      const origins = visitor?.origins ?? [];
       return reply
         .headers({
           ...headersWith(policy(pageSources(deps.config, request), origins)),
           "cache-control": "no-cache",
           vary: "cookie",
+          // What crawlers see is a sign-in page.
+          ...(visitor === null ? { "x-robots-tag": "noindex" } : {}),
         })
         .type(index.type)
         .send(withOrigins(index, origins));
@@ -51,17 +54,22 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** The buckets of the current user: no one else learns where customers store their files. */
-async function originsOfVisitor(deps: Deps, signer: Signer, request: FastifyRequest): Promise<string[]> {
+interface Visitor {
+  /** The buckets of the current user: no one else learns where customers store their files. */
+  origins: string[];
+}
+
+/** Null where no one is signed in. */
+async function findVisitor(deps: Deps, signer: Signer, request: FastifyRequest): Promise<Visitor | null> {
   const { value: token } = signer.unsign(findSessionCookie(request) ?? "");
-  if (token === null) return [];
+  if (token === null) return null;
   try {
     const session = await findSession(deps, token);
-    return session === null ? [] : await findStorageOrigins(deps, session.accountId);
+    return session === null ? null : { origins: await findStorageOrigins(deps, session.accountId) };
   } catch (error) {
     // The page itself reports that the service is unavailable, which is better than an error instead of it.
     request.log.warn({ err: error }, "the buckets of a visitor could not be found out");
-    return [];
+    return { origins: [] };
   }
 }
 
@@ -99,7 +107,9 @@ function policyFor(deps: Pick<Deps, "config" | "store">): (own: PageSources, buc
   const targets = [`${publicUrl}${uploadPath}`, ...served];
   return (own, buckets) => {
     const assets = own("/dashboard/assets/");
-    const calls = [own("/dashboard/api/", "/docs/search.json"), ...targets, ...buckets].join(" ");
+    const calls = [own("/dashboard/api/", "/docs/search.json", "/robots.txt"), ...targets, ...buckets].join(
+      " ",
+    );
     return [
       ...rules,
       `script-src ${assets}`,

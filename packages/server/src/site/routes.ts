@@ -17,7 +17,7 @@ const pageHeaders = {
 function policyFor(own: PageSources, uploads?: { targets: string; pictures: string }): string {
   const assets = own("/assets/");
   const calls = [
-    own("/api/v1/", "/docs/search.json"),
+    own("/api/v1/", "/docs/search.json", "/robots.txt"),
     ...(uploads ? [own("/welcome/"), uploads.targets] : []),
   ];
   const rules = [
@@ -86,7 +86,7 @@ export function siteRoutes(app: FastifyInstance, deps: Deps, site: LoadSite): vo
     return sendStatic(request, reply.headers({ ...pageHeaders, "content-security-policy": policy }), page);
   }
 
-  for (const path of ["/", "/docs", "/docs/*", "/assets/*", "/llms.txt"]) {
+  for (const path of ["/", "/docs", "/docs/*", "/assets/*", "/llms.txt", "/robots.txt"]) {
     app.get(path, { schema }, async (request, reply) => {
       const page = (await site()).find(request.url.split("?", 1)[0]?.replace(/(.)\/$/, "$1") ?? "/");
       if (page === null) throw noSuchPage();

@@ -92,19 +92,21 @@ export default function Files() {
     />
   );
 
+  // Folders and buttons depend on the routes: the page is shown once with them, and nothing moves later.
+  if (routes.data === null && routes.error === null) {
+    return (
+      <>
+        <div className="title">
+          <h1>Files</h1>
+        </div>
+        <Loading />
+        {panel}
+      </>
+    );
+  }
   return (
     <>
-      <div className="title">
-        <h1>Files</h1>
-        <span className="line">
-          <Link className="button" to={urlOf("trash")}>
-            <Icon of={trashIcon} /> <span className="word">Trash</span>
-          </Link>
-          <ViewSwitch view={view} onChange={show} />
-          {mayChange && <UploadButton routes={routes.data?.routers ?? null} />}
-          {mayChange && <MoreWays routes={routes.data?.routers ?? []} onAdded={search.reload} />}
-        </span>
-      </div>
+      <Title view={view} onView={show} routes={routes.data?.routers ?? null} onAdded={search.reload} />
       {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
       {mayChange && <UploadList onUploaded={search.reload} />}
       <RouteFolders
@@ -144,6 +146,30 @@ export default function Files() {
       )}
       <UndoBar deletion={deletion} />
     </>
+  );
+}
+
+interface TitleProps {
+  view: View;
+  onView: (view: View) => void;
+  routes: Router[] | null;
+  onAdded: () => void;
+}
+
+function Title({ view, onView, routes, onAdded }: TitleProps) {
+  const { mayChange, urlOf } = useWorkspace();
+  return (
+    <div className="title">
+      <h1>Files</h1>
+      <span className="line">
+        <Link className="button" to={urlOf("trash")}>
+          <Icon of={trashIcon} /> <span className="word">Trash</span>
+        </Link>
+        <ViewSwitch view={view} onChange={onView} />
+        {mayChange && <UploadButton routes={routes} />}
+        {mayChange && <MoreWays routes={routes ?? []} onAdded={onAdded} />}
+      </span>
+    </div>
   );
 }
 

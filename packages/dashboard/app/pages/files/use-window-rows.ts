@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useLayoutEffect, useState } from "react";
 
 const overscan = 12;
 
@@ -8,7 +8,8 @@ const overscan = 12;
  */
 export function useWindowRows(ref: RefObject<HTMLElement | null>, count: number, rowHeightPx: number) {
   const [range, setRange] = useState({ first: 0, last: 0 });
-  useEffect(() => {
+  // Before it is painted, or what stands below would jump.
+  useLayoutEffect(() => {
     const look = () => {
       const top = ref.current?.getBoundingClientRect().top ?? 0;
       const first = Math.max(0, Math.floor(-top / rowHeightPx) - overscan);
