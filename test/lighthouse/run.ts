@@ -23,6 +23,18 @@ async function run(command: string, args: string[], env: NodeJS.ProcessEnv = pro
   if (code !== 0) throw new Error(`${command} ${args[0]} ended with ${code}`);
 }
 
+interface Report {
+  categories: Record<string, { score: number; auditRefs: { id: string }[] }>;
+  audits: Record<string, { score: number | null; title: string; displayValue?: string }>;
+}
+
+function describeFlaws({ categories: all, audits }: Report, name: string): string[] {
+  return (all[name]?.auditRefs ?? []).flatMap(({ id }) => {
+    const { score = null, title = "", displayValue = "" } = audits[id] ?? {};
+    return score === null || score >= 0.9 ? [] : [`  ${name}: ${title} ${displayValue}`];
+  });
+}
+
 async function measure(url: string, headers: Record<string, string>, scratch: string): Promise<number[]> {
   const [headersFile, report] = [join(scratch, "headers.json"), join(scratch, "report.json")];
   await writeFile(headersFile, JSON.stringify(headers));
@@ -40,14 +52,7 @@ async function measure(url: string, headers: Record<string, string>, scratch: st
   await run(process.execPath, [cli, url, ...flags], { ...process.env, CHROME_PATH: chromium });
   const result = JSON.parse(await readFile(report, "utf8"));
   for (const name of categories)
-    for (const { id } of result.categories[name].auditRefs) {
-      const { score, title, displayValue = "", details } = result.audits[id];
-      if (score === null || score >= 0.9) continue;
-      process.stdout.write(`  ${name}: ${title} ${displayValue}\n`);
-      for (const { description, node } of Array.isArray(details?.items) ? details.items : [])
-        if (description !== undefined || node !== undefined)
-          process.stdout.write(`    ${description ?? node.snippet}\n`);
-    }
+    for (const line of describeFlaws(result, name)) process.stdout.write(`${line}\n`);
   return categories.map((name) => Math.round(result.categories[name].score * 100));
 }
 

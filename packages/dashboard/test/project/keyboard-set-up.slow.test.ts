@@ -55,10 +55,11 @@ test("by keyboard alone: a file is uploaded, deleted, and the deletion undone", 
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId);
+  // Listened for from the start: the browser is told to hand choosers over, which takes a moment.
+  const chooser = page.waitForEvent("filechooser");
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
   await page.getByRole("button", { name: "Upload", exact: true }).waitFor();
   await tabTo(page, "Upload");
-  const chooser = page.waitForEvent("filechooser");
   await page.keyboard.press("Enter");
   await (await chooser).setFiles({
     name: "first.txt",
@@ -97,6 +98,10 @@ test("by keyboard alone: a member is invited, and the project renamed", async ()
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type("Harbour guide");
   await page.keyboard.press("Enter");
-  await page.getByLabel("Project", { exact: true }).getByText("Harbour guide").first().waitFor();
+  await page
+    .getByLabel("Project", { exact: true })
+    .getByText("Harbour guide")
+    .first()
+    .waitFor({ state: "attached" });
   await context.close();
 });
