@@ -87,7 +87,7 @@ export const scenarios: Record<string, ScenarioEntry> = {
     lanes: 1,
   },
   "rolling-restart": { run: rollingRestart, unit: "restarts", rounds: 24, roundsPerBatch: 1_000, lanes: 1 },
-  "three-instances": { run: threeInstances, unit: "faults", rounds: 36, roundsPerBatch: 1_000, lanes: 1 },
+  "three-instances": { run: threeInstances, unit: "faults", rounds: 40, roundsPerBatch: 1_000, lanes: 1 },
   "s3-faults": { run: s3Faults, unit: "uploads", rounds: 300, roundsPerBatch: 100_000, lanes: 1 },
   "postgres-restarts": {
     run: postgresRestarts,

@@ -40,6 +40,7 @@ const faults: Record<string, Fault> = {
     await wait(faultMs);
     goOn?.();
   },
+  "Redis killed": async ({ redis }) => redis?.restart(),
   "the bucket closing connections": ({ s3 }) => breakBucket(s3, "reset"),
   "the bucket silent": ({ s3 }) => breakBucket(s3, "hang"),
 };

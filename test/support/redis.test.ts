@@ -9,7 +9,9 @@ function openSocket(url: string) {
   return connect(Number(port), hostname).setEncoding("utf8");
 }
 
-test("Redis answers, keeps nothing on disk, freezes and goes on", { skip: redisMissing }, async () => {
+test("Redis answers, keeps nothing on disk, freezes, goes on and starts again", {
+  skip: redisMissing,
+}, async () => {
   const redis = await startRedis();
   const socket = openSocket(redis.url);
   socket.write("CONFIG GET save\r\n");
@@ -30,4 +32,11 @@ test("Redis answers, keeps nothing on disk, freezes and goes on", { skip: redisM
   const refused = openSocket(redis.url);
   const [error] = (await once(refused, "error")) as [NodeJS.ErrnoException];
   assert.equal(error.code, "ECONNREFUSED");
+
+  await redis.restart();
+  const again = openSocket(redis.url);
+  again.write("PING\r\n");
+  assert.deepEqual(await once(again, "data"), ["+PONG\r\n"]);
+  again.destroy();
+  await redis.stop();
 });
