@@ -105,12 +105,14 @@ function attempt<Result>(read: () => Result): Result | null {
 
 /** A fetch whose connection does not keep the process alive; null where there are no processes, as on the edge. */
 function findUnheldFetch(): Fetch | null {
-  const load = globalThis.process?.getBuiltinModule;
-  // Cloudflare emulates Node, but allows no timers while modules load.
-  if (load === undefined || globalThis.navigator?.userAgent === "Cloudflare-Workers") return null;
+  // Cloudflare emulates Node, but allows no timers while modules load. Next's edge runtime has the function, and throws.
+  if (globalThis.navigator?.userAgent === "Cloudflare-Workers") return null;
+  const http = attempt(() => globalThis.process?.getBuiltinModule?.("node:http")) ?? null;
+  const https = attempt(() => globalThis.process?.getBuiltinModule?.("node:https")) ?? null;
+  if (http === null || https === null) return null;
   return (given, init) =>
     new Promise((resolve, reject) => {
-      const { request } = String(given).startsWith("https:") ? load("node:https") : load("node:http");
+      const { request } = String(given).startsWith("https:") ? https : http;
       const headers = init?.headers as Record<string, string>;
       const asked = request(String(given), { headers, signal: init?.signal ?? undefined, agent: false });
       asked.on("socket", (socket) => socket.unref());
