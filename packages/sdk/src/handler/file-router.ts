@@ -105,6 +105,7 @@ const optionNames = [
     "routeSlug",
     "access",
     "expiresIn",
+    "fromUrl",
     "input",
     "middleware",
     "audience",

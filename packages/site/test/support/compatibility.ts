@@ -101,7 +101,8 @@ export function readRows(page: string, { title }: Suite): string[] {
   return [...own.matchAll(/^\| `?([^|]+?)`? \|/gm)].map(([, name = ""]) => name).slice(2);
 }
 
-const testCall = /^[ \t]*(?:for \(.*\) )?(?:it|onlyOnDisk\("[^"\n]*"\))\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/gm;
+const testCall =
+  /^[ \t]*(?:for \(.*\) )?(?:it|onlyOnDisk\("[^"\n]*"\))\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1/gm;
 
 /** The names of a suite's tests as its file writes them. Where they have a part from a loop, that is `${…}`. */
 export const listTests = ({ file }: Suite): string[] =>
