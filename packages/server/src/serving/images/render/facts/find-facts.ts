@@ -50,18 +50,24 @@ async function readFacts(bytes: Buffer, keepsLocation: boolean): Promise<FactsRe
 
 /** Shades per channel that count as one colour. */
 const shadeBits = 4;
+const shift = 8 - shadeBits;
 
 /** The mean of the most frequent colours, transparent pixels left out. */
 export function findDominantColor({ width, height, rgba }: SmallImage): string {
   const sums = new Float64Array(4 << (3 * shadeBits));
   let most = 0;
   for (let at = 0; at < 4 * width * height; at += 4) {
-    const [red = 0, green = 0, blue = 0, alpha = 0] = rgba.subarray(at, at + 4);
-    const shade = (value: number) => value >> (8 - shadeBits);
-    const bin = 4 * ((((shade(red) << shadeBits) | shade(green)) << shadeBits) | shade(blue));
-    [red, green, blue, 1].forEach((value, index) => {
-      sums[bin + index] = (sums[bin + index] ?? 0) + value * alpha;
-    });
+    const [red, green, blue, alpha] = [
+      rgba[at] ?? 0,
+      rgba[at + 1] ?? 0,
+      rgba[at + 2] ?? 0,
+      rgba[at + 3] ?? 0,
+    ];
+    const bin = 4 * ((((red >> shift) << shadeBits) | (green >> shift)) * 2 ** shadeBits + (blue >> shift));
+    sums[bin] = (sums[bin] ?? 0) + red * alpha;
+    sums[bin + 1] = (sums[bin + 1] ?? 0) + green * alpha;
+    sums[bin + 2] = (sums[bin + 2] ?? 0) + blue * alpha;
+    sums[bin + 3] = (sums[bin + 3] ?? 0) + alpha;
     if ((sums[bin + 3] ?? 0) > (sums[most + 3] ?? 0)) most = bin;
   }
   const weight = sums[most + 3] || 1;
