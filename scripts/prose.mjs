@@ -28,8 +28,8 @@ const patterns = [
   [/\bfor certain\b/i, '"reliably"'],
 ];
 
-/** Records of measured runs, which quote what commands print. */
-const records = ["docs/performance.md", "docs/reliability.md"];
+/** Records of runs, which quote what commands print and what tests are called. */
+const records = ["docs/compatibility.md", "docs/performance.md", "docs/reliability.md"];
 const docs = [
   "README.md",
   "CONTRIBUTING.md",
