@@ -38,6 +38,7 @@ export const testPackages = [
   { package: "poppler-utils", command: "pdftoppm", why: "pictures of PDF files" },
   { package: "ffmpeg", command: "ffmpeg", why: "posters of videos" },
   { package: "clamav-daemon", command: "clamd", why: "virus scans of uploads" },
+  { package: "libimage-exiftool-perl", command: "exiftool", why: "a second opinion on metadata of pictures" },
   { package: "memcached", command: "memcached", why: "the sessions of that server" },
 ];
 

@@ -1,6 +1,7 @@
 export * from "./audit.ts";
 export * from "./errors.ts";
 export * from "./limits.ts";
+export * from "./metadata/index.ts";
 export * from "./schemas/api-keys.ts";
 export * from "./schemas/file-routes.ts";
 export * from "./schemas/files.ts";

@@ -110,6 +110,10 @@ export const IMPORTS_AT_ONCE = { account: 4, instance: 16 } as const;
 export const CLAMD_MAX_BYTES = 100 * MB;
 /** Files that one instance sends to the virus scanner at once. The rest wait. */
 export const SCANS_AT_ONCE = 4;
+
+/** Larger pictures are refused by routes that strip metadata, which takes a picture into memory. */
+export const STRIP_MAX_BYTES = 50 * MB;
+export const STRIPS_AT_ONCE = 4;
 /** How long the source of an import may take to accept the connection. */
 export const IMPORT_CONNECT_SEC = 10;
 /** The source of an import has to average the minimum rate over each of these windows. */

@@ -36,6 +36,10 @@ export type ImportFailureReason = (typeof IMPORT_FAILURES)[number];
 export const CONTENT_CHECKS = ["off", "warn", "enforce"] as const;
 export type ContentCheck = (typeof CONTENT_CHECKS)[number];
 
+/** Which metadata is taken out of pictures before they are confirmed. */
+export const STRIP_CHOICES = ["off", "gps", "all"] as const;
+export type StripChoice = (typeof STRIP_CHOICES)[number];
+
 /** Whether a file was scanned for viruses. `pending` files are readable by nobody. */
 export const SCAN_STATES = ["pending", "clean", "infected", "unscanned"] as const;
 export type ScanState = (typeof SCAN_STATES)[number];

@@ -22,6 +22,7 @@ const insertRoute = statement((q, p: { id: string; projectId: string; slug: stri
     access: "public",
     keep_location: 0,
     check_content: "off",
+    strip_metadata: "off",
     scan: 0,
     scan_unknown: "refuse",
     form_origins: "[]",

@@ -8,13 +8,14 @@ import { type ClamdHandle, clamdMissing, eicar, startClamd } from "../../../test
 import { statement } from "../src/db/statement.ts";
 import { deleteEndedFiles } from "../src/files/delete-ended.ts";
 import { backfillFacts } from "../src/serving/images/backfill-facts.ts";
+import { sendByEveryDoor } from "./support/every-door.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { countEvents } from "./support/imports/import-client.ts";
-import { type Source, serve, startSource } from "./support/imports/source.ts";
+import { startSource } from "./support/imports/source.ts";
 import { judged } from "./support/judged.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
-import { createUploadClient, put, smallBody, type UploadClient } from "./support/upload-client.ts";
+import { createUploadClient, smallBody, type UploadClient } from "./support/upload-client.ts";
 
 const never = new AbortController().signal;
 const findMessage = statement((q, p: { fileId: string }) =>
@@ -67,50 +68,6 @@ onBothDatabases("virus scans", (database) => {
       return JSON.stringify([answer.status, { ...error, requestId: "" }]);
     }
 
-    /** What each door made of a file: its id. */
-    async function sendByEveryDoor(source: Source, pieces: Buffer[]): Promise<Record<string, string>> {
-      source.paths.set("/a", serve(smallBody, "text/plain"));
-      const files: Record<string, string> = {};
-      files["one piece"] = (await client.upload(smallBody, scanned)).id;
-      files["parts"] = (await client.uploadPieces(pieces, scanned)).id;
-      const { uploads } = (
-        await client.post("upload/batch/request", {
-          files: [{ fileName: "a", fileSize: smallBody.length, contentType: "text/plain", ...scanned }],
-        })
-      ).body;
-      await put(uploads[0].uploadUrl, smallBody);
-      await client.post("upload/batch/complete", { files: [{ fileId: uploads[0].fileId }] });
-      files["a batch"] = uploads[0].fileId;
-      const imported = await client.post("upload/import", { url: `${source.url}/a`, ...scanned });
-      files["an import"] = imported.body.file.id;
-      const grant = (await client.post("upload/grants", { ...scanned, maxFiles: 3 })).body.grant.token;
-      const form = new FormData();
-      form.append("file", new File([smallBody], "a.txt", { type: "text/plain" }));
-      const formed = await fetch(`${app.url}/form/${grant}`, { method: "POST", body: form });
-      files["a form"] = ((await formed.json()) as { files: { id: string }[] }).files[0]?.id ?? "";
-      const authorization = { authorization: `Bearer ${grant}` };
-      for (const [door, path, headers] of [
-        [
-          "tus",
-          "/tus",
-          {
-            "tus-resumable": "1.0.0",
-            "upload-length": "11",
-            "content-type": "application/offset+octet-stream",
-          },
-        ],
-        ["resumable", "/resumable", { "upload-complete": "?1", "upload-draft-interop-version": "6" }],
-      ] as const) {
-        const sent = await fetch(app.url + path, {
-          method: "POST",
-          body: smallBody,
-          headers: { ...authorization, ...headers },
-        });
-        files[door] = sent.headers.get("upstow-file-id") ?? assert.fail(`${door}: ${await sent.text()}`);
-      }
-      return files;
-    }
-
     it("are a field of routes, off unless set, and need a scanner", async () => {
       const route = await addRoute({ slug: "plain" });
       assert.deepEqual([route.scan, route.scanUnknown], [false, "refuse"]);
@@ -152,7 +109,11 @@ onBothDatabases("virus scans", (database) => {
       await clamd.stop();
       const pieces = [randomBytes(PART_SIZE_BYTES), randomBytes(PART_SIZE_BYTES), smallBody];
       const source = await startSource();
-      const files = await sendByEveryDoor(source, pieces);
+      const files = await sendByEveryDoor(
+        { app, client, source },
+        { bytes: smallBody, pieces, type: "text/plain" },
+        scanned,
+      );
       try {
         for (const [door, id] of Object.entries(files)) {
           let { file } = (await client.get(id)).body;

@@ -12,7 +12,13 @@ import {
   URL_MAX,
 } from "../limits.ts";
 import Type from "../type.ts";
-import { ACCESS_LEVELS, CONTENT_CHECKS, ROUTE_ENVIRONMENTS, SCAN_UNKNOWN_CHOICES } from "../vocabulary.ts";
+import {
+  ACCESS_LEVELS,
+  CONTENT_CHECKS,
+  ROUTE_ENVIRONMENTS,
+  SCAN_UNKNOWN_CHOICES,
+  STRIP_CHOICES,
+} from "../vocabulary.ts";
 import { NullableInteger, NullableString, StringEnum, Timestamp } from "./shared.ts";
 
 export const Router = Type.Object({
@@ -28,6 +34,7 @@ export const Router = Type.Object({
   claimWithin: NullableInteger,
   keepLocation: Type.Boolean({ description: "whether image facts include where a picture was taken" }),
   checkContent: StringEnum(CONTENT_CHECKS),
+  stripMetadata: StringEnum(STRIP_CHOICES),
   scan: Type.Boolean({ description: "whether files are scanned for viruses before anyone can read them" }),
   scanUnknown: StringEnum(SCAN_UNKNOWN_CHOICES),
   formOrigins: Type.Array(Type.String(), { description: "where forms may redirect to" }),
@@ -76,11 +83,15 @@ const routerFields = {
   }),
   keepLocation: Type.Boolean({
     description:
-      "keep where a picture was taken in its facts; false when left out. Files keep their EXIF data either way.",
+      "keep where a picture was taken in its facts; false when left out. It does not change files; stripMetadata does.",
   }),
   checkContent: StringEnum(CONTENT_CHECKS, {
     description:
       "Compares a file's bytes with its declared type and the route's types before it is confirmed: warn logs file.mismatch, enforce rejects. off when left out.",
+  }),
+  stripMetadata: StringEnum(STRIP_CHOICES, {
+    description:
+      "Overwrites metadata in JPEG, PNG and WebP files before they are confirmed: gps where a picture was taken, all everything but orientation and colour profile. Sizes stay; pictures over 50 MB are refused. off when left out.",
   }),
   scan: Type.Boolean({
     description:
@@ -118,6 +129,7 @@ export const CreateRouterBody = Type.Object({
   claimWithin: Type.Optional(routerFields.claimWithin),
   keepLocation: Type.Optional(routerFields.keepLocation),
   checkContent: Type.Optional(routerFields.checkContent),
+  stripMetadata: Type.Optional(routerFields.stripMetadata),
   scan: Type.Optional(routerFields.scan),
   scanUnknown: Type.Optional(routerFields.scanUnknown),
   formOrigins: Type.Optional(routerFields.formOrigins),

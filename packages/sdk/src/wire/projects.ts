@@ -99,6 +99,8 @@ export interface Router {
   keepLocation: boolean;
   /** What happens to files whose bytes differ from their declared type or the route's types. */
   checkContent: "off" | "warn" | "enforce";
+  /** Which metadata is overwritten in JPEG, PNG and WebP files before they are confirmed. */
+  stripMetadata: "off" | "gps" | "all";
   /** Whether files are scanned for viruses before anyone can read them. */
   scan: boolean;
   /** What happens to files larger than the scanner takes. */
@@ -125,6 +127,8 @@ export interface CreateRouterBody {
   keepLocation?: boolean;
   /** Compares bytes with the declared type and the route's types: logs or rejects differences. Default: `off`. */
   checkContent?: "off" | "warn" | "enforce";
+  /** Overwrites metadata in JPEG, PNG and WebP files: where they were taken, or all of it. Default: `off`. */
+  stripMetadata?: "off" | "gps" | "all";
   /** Nobody can read a file until it was scanned for viruses; infected files are deleted. Default: false. */
   scan?: boolean;
   /** What happens to files larger than the scanner takes. Default: `refuse`. */

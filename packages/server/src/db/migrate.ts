@@ -35,6 +35,7 @@ import { resumableUploads } from "./migrations/032-resumable-uploads.ts";
 import { formOrigins } from "./migrations/033-form-origins.ts";
 import { imports } from "./migrations/034-imports.ts";
 import { scansDue, virusScan } from "./migrations/035-virus-scan.ts";
+import { stripMetadata } from "./migrations/036-strip-metadata.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -79,6 +80,8 @@ const migrations: readonly Migration[] = [
   { id: "034-imports", sql: imports, isAdditive: true },
   // Earlier versions would serve files that are not scanned yet. Those before 029 also serve expired files.
   { id: "035-virus-scan", sql: virusScan, indexes: [scansDue] },
+  // Earlier versions would confirm pictures with the metadata that a route takes out.
+  { id: "036-strip-metadata", sql: stripMetadata },
 ];
 
 interface Migration {

@@ -9,6 +9,7 @@ import type {
   RouteEnvironment,
   ScanState,
   ScanUnknown,
+  StripChoice,
   TierName,
 } from "@upstow/contract";
 import type { Generated } from "#kysely";
@@ -182,6 +183,7 @@ export interface FileRouteRow {
   /** 1 if the place a picture was taken at is kept in its facts. */
   keep_location: number;
   check_content: ContentCheck;
+  strip_metadata: StripChoice;
   /** 1 if files are scanned for viruses before anyone can read them. */
   scan: number;
   scan_unknown: ScanUnknown;

@@ -1,7 +1,7 @@
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { type ObjectStore, StorageUnavailable, type StoredObject } from "../../storage/object-store.ts";
+import type { StoredObject } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
@@ -9,13 +9,11 @@ import { mediaType } from "../uploads/media-type.ts";
 import { markRefused } from "../uploads/queries.ts";
 import { findCompoundDirectory, isCompound } from "./compound-family.ts";
 import type { Sample } from "./detect-type.ts";
+import { readStretch, withinTime } from "./read-stretch.ts";
 import type { TypeVerdict } from "./type-detector.ts";
 import { type ByteStretch, findZipDirectory, isZip, zipTailBytes } from "./zip-family.ts";
 
 const headBytes = 16 * 1024;
-/** For all reads of one file. */
-const readWithinMs = 20_000;
-
 /** Reads a stretch of an object's bytes; null if they are no longer those that were finalised. */
 type Read = (stretch: ByteStretch) => Promise<Buffer | null>;
 
@@ -31,23 +29,16 @@ export async function checkContent(
 ): Promise<TypeVerdict | null> {
   const store = await deps.stores.get(file.store);
   const sample = await withinTime((signal) =>
-    readSample(createRead(store, objectKey(file), object.etag, signal), object.sizeBytes),
+    readSample(
+      (stretch) => readStretch(store, objectKey(file), object.etag, stretch, signal),
+      object.sizeBytes,
+    ),
   );
   if (sample === null) return null;
   const allowedTypes: string[] = JSON.parse(route.allowed_types);
   const verdict = await deps.typeDetector.judge({ ...sample, declared: file.type, allowedTypes });
   if (verdict === null) throw notExamined();
   return verdict;
-}
-
-async function withinTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(readWithinMs);
-  try {
-    return await work(signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new StorageUnavailable("the storage took too long to show a file", { cause: error });
-  }
 }
 
 /** At most three reads: the start, and for containers the end and the directory. */
@@ -71,38 +62,34 @@ async function readSample(read: Read, sizeBytes: number): Promise<Sample | null>
   return { head, directory, sizeBytes };
 }
 
-function createRead(store: ObjectStore, key: string, etag: string, signal: AbortSignal): Read {
-  return async ({ start, length }) => {
-    if (length === 0) return Buffer.alloc(0);
-    const source = await store.read(key, { range: { start, end: start + length - 1 }, etag, signal });
-    if (source === null || Buffer.isBuffer(source)) return source;
-    const chunks: Buffer[] = [];
-    let sum = 0;
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      // The store may recycle the memory of a chunk.
-      chunks.push(Buffer.from(chunk));
-      sum += chunk.length;
-      if (sum > length) break;
-    }
-    if (sum !== length) throw new StorageUnavailable("the storage sent another length than it was asked for");
-    return Buffer.concat(chunks);
-  };
-}
-
 const notExamined = () =>
   new AppError("SERVICE_UNAVAILABLE", "The file's content could not be examined.", {
     suggestion: "Complete the upload again in a few seconds.",
     headers: { "retry-after": "5" },
   });
 
+interface Refusal {
+  detected: string | null;
+  /** Behind "the upload was rejected: ". */
+  why: string;
+  data: Record<string, unknown>;
+}
+
+export const mismatchRefusal = (file: FileRow, { detected }: TypeVerdict): Refusal => ({
+  detected,
+  why: `its content is ${detected ?? "of no known format"}`,
+  data: describeMismatch(file, detected),
+});
+
 /** Ends an upload whose bytes the route does not take: FAILED, quota released, bytes removed. False if it has ended. */
-export async function refuseContent(deps: Deps, file: FileRow, { detected }: TypeVerdict): Promise<boolean> {
+export async function refuseContent(deps: Deps, file: FileRow, refusal: Refusal): Promise<boolean> {
+  const { detected, why, data } = refusal;
   const now = deps.now();
   const deletion = await deps.db.transact(async (tx) => {
     if ((await tx.run(markRefused, { id: file.id, detectedType: detected, now })) === 0) return null;
     return failUpload(tx, now, file, {
-      message: `Upload of "${file.name}" was rejected: its content is ${detected ?? "of no known format"}.`,
-      data: describeMismatch(file, detected),
+      message: `Upload of "${file.name}" was rejected: ${why}.`,
+      data,
     });
   }, file.project_id);
   if (deletion === null) return false;

@@ -23,8 +23,10 @@ import {
   checkContent,
   contentMismatch,
   describeMismatch,
+  mismatchRefusal,
   refuseContent,
 } from "../inspection/check-content.ts";
+import { stripStored, tooLargeToStrip } from "../inspection/strip-stored.ts";
 import type { TypeVerdict } from "../inspection/type-detector.ts";
 import { claimAfterScan, claimByFor, hasEnded } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
@@ -265,7 +267,12 @@ export async function finishUpload(
         !hasEnded(found, deps.now) &&
         (found.route_slug !== file.route_slug || found.metadata !== file.metadata);
       if (isOpenButChanged && attempts > 1)
-        return finishUpload(deps, actor, { ...finish, file: found }, attempts - 1);
+        return finishUpload(
+          deps,
+          actor,
+          { ...finish, file: found, seal: sealAfter(looked, seal) },
+          attempts - 1,
+        );
       await removeUnlessKept(deps, file, found);
     }
     throw error;
@@ -292,6 +299,10 @@ function beginLife(deps: Deps, file: FileRow, route: FileRouteRow | null, now: n
   return { waits: true, claimBy: claimLater, factsDueAt: null, scan: "pending", scanDueAt: 0 } as const;
 }
 
+/** Whoever looked at the bytes may have changed them, and knows their etag. */
+const sealAfter = (looked: { sealed: Sealed } | null, seal: Seal) =>
+  looked === null ? seal : alreadySealed(looked.sealed);
+
 async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof lookAt>) {
   try {
     return await lookAt(deps, file, route, seal);
@@ -301,20 +312,30 @@ async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof l
   }
 }
 
-/** What a route checks before it confirms a file. Null if it checks nothing. */
+/** What a route checks and changes before it confirms a file. Null if neither. */
 async function lookAt(
   deps: Deps,
   file: FileRow,
   route: FileRouteRow,
   seal: Seal,
 ): Promise<{ sealed: Sealed; verdict: TypeVerdict | null } | null> {
-  if (route.check_content === "off") return null;
+  const { check_content: check, strip_metadata: strip } = route;
+  if (check === "off" && strip === "off") return null;
   const sealed = await seal.first();
   if (!sealed.ok || sealed.object.sizeBytes !== file.size_bytes) return { sealed, verdict: null };
-  const verdict = await checkContent(deps, file, route, sealed.object);
-  if (verdict === null) return { sealed: notArrived, verdict: null };
-  if (verdict.problem === null || route.check_content === "warn") return { sealed, verdict };
-  throw (await refuseContent(deps, file, verdict)) ? contentMismatch(file, verdict) : notOpen();
+  const verdict = check === "off" ? null : await checkContent(deps, file, route, sealed.object);
+  if (verdict === null && check !== "off") return { sealed: notArrived, verdict };
+  if (verdict !== null && verdict.problem !== null && check === "enforce")
+    throw (await refuseContent(deps, file, mismatchRefusal(file, verdict)))
+      ? contentMismatch(file, verdict)
+      : notOpen();
+  if (strip === "off") return { sealed, verdict };
+  const stripped = await stripStored(deps, file, strip, sealed.object);
+  if (stripped === "gone") return { sealed: notArrived, verdict };
+  if (stripped !== "too-large") return { sealed: { ...sealed, ...stripped }, verdict };
+  const [why, data] = ["it is too large to strip metadata", { reason: "too-large-to-strip" }];
+  const refusal = { detected: verdict?.detected ?? null, why, data };
+  throw (await refuseContent(deps, file, refusal)) ? tooLargeToStrip(route.slug) : notOpen();
 }
 
 /**

@@ -26,6 +26,7 @@ const routeOf = (fields: Partial<FileRouteRow>): FileRouteRow => ({
   claim_within_sec: null,
   keep_location: 0,
   check_content: "off",
+  strip_metadata: "off",
   scan: 0,
   scan_unknown: "refuse",
   form_origins: "[]",

@@ -46,6 +46,7 @@ const recordedFields: Record<AuditTarget, Record<string, string>> = {
     claim_within_sec: "claimWithin",
     keep_location: "keepLocation",
     check_content: "checkContent",
+    strip_metadata: "stripMetadata",
     scan: "scan",
     scan_unknown: "scanUnknown",
     form_origins: "formOrigins",

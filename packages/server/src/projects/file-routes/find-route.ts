@@ -80,6 +80,7 @@ export function toRouter(row: FileRouteRow, { environment }: Pick<Actor, "enviro
     claimWithin: row.claim_within_sec,
     keepLocation: row.keep_location === 1,
     checkContent: row.check_content,
+    stripMetadata: row.strip_metadata,
     scan: row.scan === 1,
     scanUnknown: row.scan_unknown,
     formOrigins: JSON.parse(row.form_origins),

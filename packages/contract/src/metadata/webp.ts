@@ -1,0 +1,51 @@
+import { reduceToOrientation, removePlace } from "./exif.ts";
+import type { MetadataStrip } from "./index.ts";
+import type { Patch } from "./patch.ts";
+
+const firstChunk = 12;
+const headBytes = 8;
+const exifFlag = 0x08;
+const xmpFlag = 0x04;
+
+/** What the picture is drawn with. */
+const needed = new Set(["VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP"]);
+
+export function stripWebp(patch: Patch, strip: MetadataStrip): void {
+  const { bytes, view } = patch;
+  const riffEnd = Math.min(8 + view.getUint32(4, true), bytes.length);
+  let cleared = 0;
+  for (let at = firstChunk; at + headBytes <= riffEnd; ) {
+    const start = at + headBytes;
+    const size = view.getUint32(at + 4, true);
+    const end = Math.min(start + size, riffEnd);
+    const type = String.fromCharCode(...bytes.subarray(at, at + 4));
+    const blank = () => {
+      patch.put(at, [0x4a, 0x55, 0x4e, 0x4b]);
+      patch.clear(start, end);
+    };
+    if (type === "EXIF") {
+      // Some writers keep the prefix that only JPEG has.
+      const exif = { start: patch.startsWith(start, "Exif\0\0") ? start + 6 : start, end };
+      if (strip === "gps") removePlace(patch, exif);
+      else if (!reduceToOrientation(patch, exif)) {
+        blank();
+        cleared |= exifFlag;
+      }
+    } else if (strip === "gps" ? isXmpWithPlace(patch, type, start, end) : !needed.has(type)) {
+      blank();
+      if (type === "XMP ") cleared |= xmpFlag;
+    }
+    // Chunks begin at even places.
+    at = end + (size % 2);
+  }
+  clearFlags(patch, cleared);
+  patch.clear(riffEnd, bytes.length);
+}
+
+const isXmpWithPlace = (patch: Patch, type: string, start: number, end: number) =>
+  type === "XMP " && patch.includes(start, end, "gps");
+
+function clearFlags(patch: Patch, flags: number): void {
+  const at = firstChunk + headBytes;
+  if (patch.startsWith(firstChunk, "VP8X")) patch.put(at, [(patch.bytes[at] ?? 0) & ~flags]);
+}
