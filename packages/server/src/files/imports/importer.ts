@@ -9,6 +9,7 @@ import { UniqueViolation } from "../../db/database.ts";
 import { inSteps } from "../../db/job-leases.ts";
 import type { Deps } from "../../deps.ts";
 import { randomText } from "../../kernel/ids.ts";
+import { createWorkers, stopping, type Workers } from "../workers.ts";
 import { failImport } from "./fail-import.ts";
 import { ImportFailure, ImportLost, toFailure } from "./failure.ts";
 import { createImportMetrics } from "./metrics.ts";
@@ -27,15 +28,8 @@ import {
 } from "./queries.ts";
 import { type Claim, type Progress, runImport } from "./run-import.ts";
 
-/** Fetches files from URLs, a few at a time, and each account in turn. */
-export interface Importer {
-  /** Starts what is due, if there is room. */
-  look(): Promise<void>;
-  /** The same, without waiting. */
-  nudge(): void;
-  /** Hands what is being fetched back, so that another instance continues soon. */
-  close(): Promise<void>;
-}
+/** Fetches files from URLs, a few at a time, and each account in turn. Others continue what a closed one had begun. */
+export type Importer = Workers;
 
 /** For tests; the service uses the defaults. */
 export interface ImporterOptions {
@@ -60,7 +54,6 @@ export async function forgetFailures(
   await inSteps((take) => db.run(forgetOldFailures, { before, take }), signal);
 }
 
-const stopping = new Error("the service stops");
 const tookTooLong = () => new ImportFailure("timeout", "The import took too long.");
 
 /** Candidates per look; others may take some of them first. */
@@ -76,13 +69,17 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
     connectMs: options.connectMs ?? IMPORT_CONNECT_SEC * 1000,
     idleMs: options.idleMs ?? IMPORT_IDLE_SEC * 1000,
   });
-  const running = new Map<Promise<void>, AbortController>();
-  const metrics = createImportMetrics(deps.metrics, () => running.size);
-  let isClosed = false;
-  let looking: Promise<void> | null = null;
+  const atOnce = IMPORTS_AT_ONCE.instance;
+  const importer = createWorkers<Claim>({ atOnce, isResting, claimNext, work, log, jobs: "imports" });
+  const metrics = createImportMetrics(deps.metrics, importer.running);
+
+  /** An embedded database has one instance, so whoever held an import at its start is dead. */
+  let hasRecovered = db.dialect !== "sqlite";
 
   async function claimNext(): Promise<Claim | null> {
     const at = now();
+    if (!hasRecovered) await db.run(releaseAll, { now: at });
+    hasRecovered = true;
     const expired = await db.all(listExpired, { now: at, take: listed });
     const waiting = expired.length > 0 ? [] : await db.all(listNext, { now: at, take: listed });
     for (const { file_id: fileId, account_id: accountId } of [...expired, ...waiting]) {
@@ -113,26 +110,6 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
     } catch (error) {
       if (error instanceof UniqueViolation) return null;
       throw error;
-    }
-  }
-
-  /** An embedded database has one instance, so whoever held an import at its start is dead. */
-  let hasRecovered = db.dialect !== "sqlite";
-
-  async function startDue(): Promise<void> {
-    if (!hasRecovered && !isResting()) {
-      await db.run(releaseAll, { now: now() });
-      hasRecovered = true;
-    }
-    while (!isClosed && !isResting() && running.size < IMPORTS_AT_ONCE.instance) {
-      const claim = await claimNext();
-      if (claim === null) return;
-      const stop = new AbortController();
-      const done = work(claim, stop).finally(() => {
-        running.delete(done);
-        importer.nudge();
-      });
-      running.set(done, stop);
     }
   }
 
@@ -197,23 +174,5 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
     await failImport(deps, held, progress, failure);
   }
 
-  const importer: Importer = {
-    look() {
-      looking ??= startDue().finally(() => {
-        looking = null;
-      });
-      return looking;
-    },
-    nudge() {
-      if (!isClosed)
-        importer.look().catch((error: unknown) => log.warn({ err: error }, "imports were not started"));
-    },
-    async close() {
-      isClosed = true;
-      await looking?.catch(() => {});
-      for (const stop of running.values()) stop.abort(stopping);
-      await Promise.all(running.keys());
-    },
-  };
   return importer;
 }

@@ -3,21 +3,14 @@ import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { StorageUnavailable } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
-import { createDueTurns } from "../due-turns.ts";
+import { createDueTurns, createWorkers, stopping, type Workers } from "../workers.ts";
 import { type Clamd, createClamd, type ScanAnswer } from "./clamd.ts";
 import { createScanMetrics } from "./metrics.ts";
 import { findDueScan, moveScan } from "./queries.ts";
 import { type ScannerDeps, settleScan } from "./settle-scan.ts";
 
-/** Scans confirmed files for viruses before anyone can read them. */
-export interface Scanner {
-  /** Starts what is due, if there is room and the scanner is there. */
-  look(): Promise<void>;
-  /** The same, without waiting. */
-  nudge(): void;
-  /** Hands what is being scanned back, so that another instance continues soon. */
-  close(): Promise<void>;
-}
+/** Scans confirmed files for viruses before anyone can read them, while the scanner is there. */
+export type Scanner = Workers;
 
 /** Extended while a scan runs, so it is short: after a crash, others continue once it has ended. */
 const leaseMs = 10_000;
@@ -29,7 +22,6 @@ const awayPausesMs = { first: 1_000, longest: 30_000 };
 const retryShare = 0.25;
 const retryPausesMs = { first: 1_000, longest: 300_000 };
 
-const stopping = new Error("the service stops");
 const lost = new Error("another instance scans the file, or it was deleted");
 
 type Held = { id: string; seen: number };
@@ -41,11 +33,8 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
   if (config.clamd === null) return { look: async () => {}, nudge() {}, close: async () => {} };
   const clamd = createClamd(config.clamd);
   const { maxBytes } = config.clamd;
-  const running = new Map<Promise<void>, AbortController>();
   let askAgainAtMs = 0;
   let awayPauseMs = awayPausesMs.first;
-  let isClosed = false;
-  let looking: Promise<void> | null = null;
   let asking: Promise<boolean> | null = null;
 
   /** Files stay where they are until it answers. */
@@ -75,27 +64,13 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
     }
   }
 
-  const claimNext = createDueTurns(
+  const claimDue = createDueTurns(
     (projectId) => db.get(findDueScan, { projectId, now: now() }),
     async ({ id, scan_due_at: seen }) => {
       const [claimed] = await db.change(moveScan, { id, seen: seen ?? 0, dueAt: now() + leaseMs });
       return claimed;
     },
   );
-
-  async function startDue(): Promise<void> {
-    const isOver = () => isClosed || isResting();
-    while (!isOver() && running.size < SCANS_AT_ONCE && (await isThere())) {
-      const file = await claimNext(isOver);
-      if (file === null) return;
-      const stop = new AbortController();
-      const done = work(file, stop).finally(() => {
-        running.delete(done);
-        scanner.nudge();
-      });
-      running.set(done, stop);
-    }
-  }
 
   /** Never rejects: what cannot be recorded is left to the lease. */
   async function work(file: FileRow, stop: AbortController): Promise<void> {
@@ -149,25 +124,14 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
     await db.change(moveScan, { ...held, dueAt: now() + pauseMs });
   }
 
-  const scanner: Scanner = {
-    look() {
-      looking ??= startDue().finally(() => {
-        looking = null;
-      });
-      return looking;
-    },
-    nudge() {
-      if (!isClosed)
-        scanner.look().catch((error: unknown) => log.warn({ err: error }, "scans were not started"));
-    },
-    async close() {
-      isClosed = true;
-      await looking?.catch(() => {});
-      for (const stop of running.values()) stop.abort(stopping);
-      await Promise.all(running.keys());
-    },
-  };
-  return scanner;
+  return createWorkers<FileRow>({
+    atOnce: SCANS_AT_ONCE,
+    isResting,
+    claimNext: async (isOver) => ((await isThere()) ? claimDue(isOver) : null),
+    work,
+    log,
+    jobs: "scans",
+  });
 }
 
 async function sendTo(

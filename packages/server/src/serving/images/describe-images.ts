@@ -1,7 +1,7 @@
 import type { ImageFacts } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { createDueTurns } from "../../files/due-turns.ts";
+import { createDueTurns } from "../../files/workers.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import { claimFacts, findDueFacts, saveFacts } from "./facts-queries.ts";
