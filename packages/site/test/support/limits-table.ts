@@ -77,6 +77,7 @@ const resources: [LimitName, string, string][] = [
   ["IMPORT_ATTEMPTS_MAX", "Attempts of an import", "the import fails"],
   ["IMPORT_MAX_SEC", "Seconds that an import takes, attempts included", "the import fails"],
   ["IMPORT_WAIT_MAX_SEC", "Seconds that an import waits for its start", "the import fails"],
+  ["STRIP_MAX_BYTES", "Picture on a route with `stripMetadata`", "422"],
   [
     "CLAMD_MAX_BYTES",
     "File that is sent to the virus scanner; `UPSTOW_CLAMD_MAX_BYTES` changes it",
