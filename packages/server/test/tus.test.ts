@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { request as httpRequest, type IncomingMessage } from "node:http";
 import { after, before, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { crc32 } from "node:zlib";
@@ -9,11 +7,11 @@ import { RATE_LIMITS } from "@upstow/contract";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
+import { octets, startUnfinishedPatch } from "./support/tus/unfinished-patch.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
 
 type Headers = Record<string, string>;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
-const octets = "application/offset+octet-stream";
 
 onBothDatabases("tus", (database) => {
   let app: TestApp;
@@ -56,40 +54,8 @@ onBothDatabases("tus", (database) => {
     assert.deepEqual(Buffer.from(await (await fetch(body.file.url)).arrayBuffer()), Buffer.from(bytes));
     return body.file;
   }
-  /** A PATCH whose body stays unfinished until the request is destroyed, on either side. */
-  function startPatch(url: string, length: number, first: Uint8Array) {
-    const served = Promise.withResolvers<IncomingMessage>();
-    const see = (message: unknown) => {
-      const { request } = message as { request: IncomingMessage };
-      if (request.method === "PATCH" && request.url === url) served.resolve(request);
-    };
-    subscribe("http.server.request.start", see);
-    const request = httpRequest(new URL(url, app.url), {
-      method: "PATCH",
-      headers: {
-        "tus-resumable": "1.0.0",
-        "content-type": octets,
-        "upload-offset": 0,
-        "content-length": length,
-      },
-    });
-    const ended = new Promise<number>((resolve) => {
-      request.on("response", (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
-      request.on("error", () => resolve(0));
-    });
-    request.write(first);
-    /** More than the connection buffers, so the upload has begun to consume it. */
-    async function arrived(): Promise<void> {
-      const { socket } = await served.promise;
-      unsubscribe("http.server.request.start", see);
-      assert.ok(first.length > 4 * 65_536);
-      while (socket.bytesRead < first.length) await wait(5);
-    }
-    return { request, ended, arrived };
-  }
+  const startPatch = (path: string, length: number, first: Uint8Array) =>
+    startUnfinishedPatch(new URL(path, app.url), length, first);
   async function untilOffset(url: string, least: number) {
     for (let tries = 0; tries < 200; tries++) {
       if ((await offsetOf(url)) >= least) return;
