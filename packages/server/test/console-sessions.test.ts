@@ -139,7 +139,7 @@ onAnyDatabase("sessions of the dashboard", (database) => {
     const body = { email, password: other, currentPassword: password };
     await assert.rejects(
       changeCredentials(deps, change, session, body, entrant),
-      /current password is not right/,
+      /current password is incorrect/,
     );
     assert.equal(mine?.status, 200);
 

@@ -43,7 +43,7 @@ test("e-mail address and password are changed, all other sessions end, and the p
   await page.getByLabel("Current password").fill("not this one");
   await page.getByLabel("New password").fill("another horse battery");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The current password is not right.").waitFor();
+  await page.getByText("The current password is incorrect.").waitFor();
   await page.getByLabel("Current password").fill(password);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved. All other sessions were ended.").waitFor();
@@ -68,7 +68,7 @@ test("one-time codes are turned on, asked for, replaced by a recovery code and t
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Current password").fill("not this one");
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByText("The current password is not right.").waitFor();
+  await dialog.getByText("The current password is incorrect.").waitFor();
   await dialog.getByLabel("Current password").fill(password);
   await dialog.getByRole("button", { name: "Continue" }).click();
   await dialog.getByRole("img", { name: "The key as a picture to scan" }).waitFor();
