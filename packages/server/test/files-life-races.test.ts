@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { isQuickRun } from "../../../test/support/quick-run.ts";
 import {
   assertRacesCounted,
   prepareRaces,
@@ -11,7 +12,7 @@ import {
 import { onBothDatabases, startApp } from "./support/start-app.ts";
 import { createUploadClient } from "./support/upload-client.ts";
 
-const count = 200;
+const count = isQuickRun ? 200 : 1_000;
 
 onBothDatabases("at the end of a file's life", (database) => {
   let racers: Racers;
