@@ -25,7 +25,7 @@ export function buildPackage(root, { exports, alsoWrite } = {}) {
 }
 
 /** @param {string} config */
-function compile(config, output) {
+export function compile(config, output) {
   const tsc = join(import.meta.dirname, "../node_modules/typescript/bin/tsc");
   const args = [tsc, "-p", config, "--outDir", output];
   const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });

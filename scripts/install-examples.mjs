@@ -12,7 +12,12 @@ export const examples = ["express", "next", "sveltekit", "vite-react"];
 export const examplePackages = ["sdk", "react"];
 const targets = examplePackages.map((name) => ({
   name: `example-${name}`,
-  inputs: [`packages/${name}/src`, `packages/${name}/build.mjs`, "scripts/build-package.mjs"],
+  inputs: [
+    `packages/${name}/src`,
+    `packages/${name}/build.mjs`,
+    "packages/contract/src/metadata",
+    "scripts/build-package.mjs",
+  ],
   output: `examples/packages/${name}`,
   command: ["node", `packages/${name}/build.mjs`, `examples/packages/${name}`],
 }));

@@ -71,6 +71,7 @@ describe("the published package", () => {
       problems.map(({ entrypoint, resolutionKind, kind }) => [entrypoint, resolutionKind, kind]),
       [
         ["./client", "node16-cjs", "CJSResolvesToESM"],
+        ["./strip-metadata", "node16-cjs", "CJSResolvesToESM"],
         ["./sveltekit", "node16-cjs", "CJSResolvesToESM"],
       ],
     );

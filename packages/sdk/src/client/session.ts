@@ -21,6 +21,8 @@ export interface SessionTools {
   policy: PutPolicy;
   concurrency: number;
   verify: boolean;
+  /** The bytes to be sent for a file; always the same. */
+  toSent(file: File): Promise<File>;
   /** Reads the stored bytes. */
   fetch: Fetch;
 }
@@ -63,7 +65,10 @@ export function createSession(
   let isSent = false;
   let isUnchecked = verifier !== null && sent.size > 0;
 
-  const sliceOf = ({ start, end }: PartRange) => file.slice(start, end);
+  /** Another one than `file` only while it is being sent, because it may be in memory. */
+  let body = file;
+
+  const sliceOf = ({ start, end }: PartRange) => body.slice(start, end);
   const note = (partNumber: number, sentBytes: number) => {
     onProgress(sentBytes - (underWay.get(partNumber) ?? 0));
     underWay.set(partNumber, sentBytes);
@@ -89,14 +94,14 @@ export function createSession(
 
   async function sendWhole(hold: Hold): Promise<void> {
     const etag = await putWithRetries(tools.put, policy, hold.signal, {
-      body: file,
+      body,
       contentType: file.type || "application/octet-stream",
       url: () => uploadUrl,
       renew: async () => {
         uploadUrl = (await permit.renew(token, hold)).uploadUrl ?? "";
       },
       onProgress: (sentBytes) => note(1, sentBytes),
-      check: verifier?.check.bind(null, file),
+      check: verifier?.check.bind(null, body),
     });
     sent.set(1, etag);
   }
@@ -139,12 +144,15 @@ export function createSession(
     isSent = false;
     underWay.clear();
     try {
+      body = await tools.toSent(file);
       if (isMultipart) await sendMissing(hold);
       else if (!isStored && sent.size === 0) await sendWhole(hold);
     } catch (error) {
       // Another tab ended this upload. If it was completed, that is the result we want.
       isEnded = (error as UpstowError).code === "NOT_FOUND";
       if (!isEnded) throw error;
+    } finally {
+      body = file;
     }
     isSent = true;
   }
@@ -156,7 +164,8 @@ export function createSession(
       : tools.completions.complete(token, hold));
     const isCompared = verifier?.isComplete() === true && !isStored;
     const isVerified =
-      isCompared || (verifier !== null && (await readBack(tools.fetch, stored.url, file, hold.signal)));
+      isCompared ||
+      (verifier !== null && (await readBack(tools.fetch, stored.url, await tools.toSent(file), hold.signal)));
     return { ...stored, result, isVerified };
   }
 

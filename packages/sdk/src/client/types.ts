@@ -26,6 +26,11 @@ export interface UploaderOptions {
    * read back once, which doubles the traffic.
    */
   verify?: boolean;
+  /**
+   * Takes metadata out of pictures before they leave the page: `stripGps` or `stripAll` of `@upstow/sdk/strip-metadata`.
+   * A function of your own must not change the size.
+   */
+  stripMetadata?: (file: File) => Promise<File>;
 }
 
 export type UploadStatus =

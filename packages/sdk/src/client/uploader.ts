@@ -65,6 +65,7 @@ export function createUploader<Router extends FileRouter = FileRouter>(
     policy,
     concurrency,
     verify: options.verify === true,
+    toSent: options.stripMetadata ?? (async (file) => file),
     fetch,
     store,
     keepOnFailure: options.keepOnFailure === true,
