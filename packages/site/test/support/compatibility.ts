@@ -31,7 +31,7 @@ export const suites: Suite[] = [
   },
   {
     title: "tuspy of Debian",
-    about: "Through a proxy that cuts requests after 64 KiB, with a second process in between.",
+    about: "Through a proxy that cuts every request after 64 KiB, with a second process in between.",
     file: "packages/server/test/tuspy.slow.test.ts",
   },
   {

@@ -10,7 +10,7 @@ uploader = client.uploader(
     url=url or None,
     chunk_size=1024 * 1024,
     metadata={"filename": "größe.bin", "filetype": "application/zip", "take": "4"},
-    retries=100,
+    retries=300,
     retry_delay=0.01,
 )
 uploader.upload(stop_at=int(stop_at))
