@@ -70,6 +70,24 @@ describe("importing a URL from the browser", () => {
   const refusedWith = (code: string) => (error: unknown) =>
     error instanceof UpstowError && error.code === code;
 
+  it("answers the first question of Uppy's Url plugin from the URL alone, in the path or in the query", async () => {
+    const ask = async (endpoint: string, url: unknown) => {
+      const headers = { "content-type": "application/json" };
+      const init = { method: "POST", headers, body: JSON.stringify({ url }) };
+      const response = await handle(new Request(`http://site.example${endpoint}/url/meta`, init));
+      return { status: response.status, body: (await response.json()) as { name?: string } };
+    };
+    const seen = source.requests.length;
+    for (const endpoint of ["/api/upload", "/api/upload?from="]) {
+      const { body } = await ask(endpoint, `${source.url}/a/gr%C3%BCn.png?size=2`);
+      assert.deepEqual(body, { name: "grün.png", type: null, size: null, statusCode: 200 });
+    }
+    assert.equal((await ask("/api/upload", "http://x.example/%ff")).body.name, "%ff");
+    assert.equal((await ask("/api/upload", "http://x.example/")).body.name, "file");
+    for (const url of ["no URL", 7, undefined]) assert.equal((await ask("/api/upload", url)).status, 400);
+    assert.equal(source.requests.length, seen);
+  });
+
   it("stores the file as the route says, and calls back once", async () => {
     const file = await open().importFromUrl("images", `${source.url}/pixel.png`);
     assert.deepEqual(

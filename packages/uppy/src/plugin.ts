@@ -9,12 +9,14 @@ import {
 } from "@uppy/core";
 import {
   createUploader,
+  type UploadedFile,
   type Uploader,
   type UploaderOptions,
   type UploadState,
   type UploadTask,
   UpstowError,
 } from "@upstow/sdk/client";
+import { Imports, urlOf } from "./imports.ts";
 
 /** All options of the SDK's uploader, and where files go. */
 export interface UpstowOptions<M extends Meta = Meta, B extends Body = Body>
@@ -33,6 +35,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
   #uploader: Uploader | null = null;
   /** By the id that Uppy gave the file; a file that is stored has none any more, and may be uploaded again. */
   readonly #tasks = new Map<string, Task>();
+  readonly #imports: Imports<M, B>;
   #isHeldBack = false;
   readonly #uninstallers: (() => void)[] = [];
 
@@ -40,6 +43,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     super(uppy, options);
     this.type = "uploader";
     this.id = options.id ?? "Upstow";
+    this.#imports = new Imports(uppy);
   }
 
   override install(): void {
@@ -58,6 +62,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     const onState = (before: State<M, B>, { files }: State<M, B>) => {
       if (files === before.files) return;
       for (const id of this.#tasks.keys()) if (files[id] === undefined) this.#remove(id);
+      this.#imports.keepOnly(files);
     };
     uppy.on("upload-pause", onPause);
     uppy.on("pause-all", onPauseAll);
@@ -76,6 +81,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
   override uninstall(): void {
     for (const uninstall of this.#uninstallers.splice(0)) uninstall();
     this.#setResumable(false);
+    this.#imports.keepOnly({});
     this.#uploader?.destroy();
     this.#uploader = null;
     this.#tasks.clear();
@@ -89,19 +95,27 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
   readonly #upload = async (ids: string[]): Promise<void> => {
     const files = ids
       .map((id) => this.uppy.getFile(id))
-      .filter((file) => file !== undefined && this.#isHere(file));
-    const fresh = files.filter((file) => !this.#retry(file));
+      .filter((file) => file !== undefined && this.#isWithinReach(file));
+    const here = files.filter((file) => urlOf(file) === null);
+    const fresh = here.filter((file) => !this.#retry(file));
     this.uppy.emit("upload-start", files);
     this.#add(fresh);
-    await Promise.all(files.map((file) => this.#settle(file.id)));
+    await Promise.all(
+      files.map((file) => (urlOf(file) === null ? this.#settle(file.id) : this.#import(file))),
+    );
   };
 
-  /** What a remote provider holds, this page cannot send. */
-  #isHere(file: UppyFile<M, B>): boolean {
-    const isHere = file.data instanceof Blob;
+  /** What a remote provider holds, this page cannot send; what has a URL, the service fetches. */
+  #isWithinReach(file: UppyFile<M, B>): boolean {
+    const isWithinReach = file.data instanceof Blob || urlOf(file) !== null;
     const error = new Error("Files of remote providers cannot be uploaded from here.");
-    if (!isHere) this.uppy.emit("upload-error", file, error);
-    return isHere;
+    if (!isWithinReach) this.uppy.emit("upload-error", file, error);
+    return isWithinReach;
+  }
+
+  #inputFor(file: UppyFile<M, B>): unknown {
+    const { input } = this.opts;
+    return typeof input === "function" ? input(file) : input;
   }
 
   /** Whether there was an earlier attempt, which failed, to go on with. */
@@ -118,7 +132,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     for (const batch of batches) {
       const [first] = batch;
       if (first === undefined) continue;
-      const given = typeof input === "function" ? input(first) : input;
+      const given = this.#inputFor(first);
       const tasks = this.#uploader?.add(route, batch.map(toFile), { input: given, of: files.length }) ?? [];
       for (const [i, task] of tasks.entries()) this.#tasks.set(batch[i]?.id ?? "", task);
     }
@@ -133,13 +147,31 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
       if (file === undefined || uploaded === undefined || this.#tasks.get(id) !== task) return;
       this.#tasks.delete(id);
       this.#uploader?.clear(task?.id);
-      const body = { ...uploaded } as unknown as B;
-      this.uppy.emit("upload-success", file, { status: 200, body, uploadURL: uploaded.url });
+      this.#succeed(file, uploaded);
     } catch (error) {
       const file = this.uppy.getFile(id);
       const isCancelled = error instanceof UpstowError && error.code === "CANCELLED";
       if (file !== undefined && !isCancelled) this.uppy.emit("upload-error", file, error as Error);
     }
+  }
+
+  async #import(file: UppyFile<M, B>): Promise<void> {
+    const uploader = this.#uploader;
+    const url = urlOf(file);
+    if (uploader === null || url === null) return;
+    const find = () => this.uppy.getFile(file.id);
+    try {
+      const wanted = { route: this.opts.route, url, input: this.#inputFor(file) };
+      const uploaded = await this.#imports.fetch(uploader, file, wanted);
+      if (uploaded !== null && find() !== undefined) this.#succeed(find(), uploaded);
+    } catch (error) {
+      if (find() !== undefined) this.uppy.emit("upload-error", find(), error as Error);
+    }
+  }
+
+  #succeed(file: UppyFile<M, B>, uploaded: UploadedFile<unknown>): void {
+    const body = { ...uploaded } as unknown as B;
+    this.uppy.emit("upload-success", file, { status: 200, body, uploadURL: uploaded.url });
   }
 
   #remove(id: string): void {

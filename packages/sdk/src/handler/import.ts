@@ -10,6 +10,27 @@ import { findFile, getRoute, type Handling, type OpenUpload, type Tools, upstrea
 type ImportAction = Extract<Action, { action: "import" }>;
 type ImportState = Extract<Action, { action: "importState" }>;
 
+/** The first question of Uppy's Url plugin, whose `companionUrl` leads here, in the path or in the query. */
+export function asksForUrlFacts({ url }: Request): boolean {
+  const { pathname, searchParams } = new URL(url);
+  return [pathname, ...searchParams.values()].some((text) => text.endsWith("/url/meta"));
+}
+
+/** Only what the URL says by itself: this backend must not fetch what a page names. */
+export function describeUrl(url: unknown): object {
+  if (typeof url !== "string" || !URL.canParse(url)) throw invalid("url", "must be a URL");
+  const name = new URL(url).pathname.split("/").at(-1) || "file";
+  return { name: decodeName(name), type: null, size: null, statusCode: 200 };
+}
+
+function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 // An import waits up to a day for its turn, and takes up to an hour.
 const importLifeMs = 26 * 60 * 60 * 1000;
 

@@ -8,6 +8,7 @@ import { streamInDevelopment } from "../webhooks/development.ts";
 import { createActions } from "./actions.ts";
 import { answerFailure, json, logAs, readJson } from "./answer.ts";
 import type { FileRouter } from "./file-router.ts";
+import { asksForUrlFacts, describeUrl } from "./import.ts";
 import type { Action, RoutesAnswer } from "./protocol.ts";
 import { createSeal } from "./sealed-token.ts";
 import type { Handling } from "./tools.ts";
@@ -39,8 +40,9 @@ export function createHandler<Context>(
     streamInDevelopment(connection);
     if (handling.request.method === "GET") return json(200, describeRoutes(options.router));
     if (handling.request.method !== "POST") throw methodNotAllowed();
-    const body = (await readJson(handling.request)) as unknown as Action;
-    return json(200, await actions.run(body, handling));
+    const body = await readJson(handling.request);
+    if (asksForUrlFacts(handling.request)) return json(200, describeUrl(body["url"]));
+    return json(200, await actions.run(body as unknown as Action, handling));
   }
 
   return async (given, context) => {

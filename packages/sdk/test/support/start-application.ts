@@ -16,6 +16,7 @@ const router = {
     onUploadComplete: ({ metadata }) => metadata.album,
   }),
   few: f({ maxFileCount: 1 }),
+  fetched: f({ fromUrl: true, onUploadComplete: ({ file }) => ({ fetched: file.name }) }),
 } satisfies FileRouter;
 
 export type TestRouter = typeof router;
