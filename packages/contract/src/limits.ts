@@ -160,6 +160,12 @@ export const IMAGE_PRESETS_MAX = 64;
 export const IMAGE_PRESET_NAME_MAX = 50;
 /** Previews of the studio, which cost nothing: of one account at once, waiting, and per window; beyond it 429. */
 export const STUDIO_PREVIEWS = { running: 2, waiting: 10, perWindow: 240 } as const;
+/** Files of one archive that the dashboard downloads, so that their ids fit into a URL. */
+export const ARCHIVE_FILES_MAX = 250;
+/** Bytes of one archive. */
+export const ARCHIVE_BYTES_MAX = 50 * GB;
+/** Archives that one account starts per minute. */
+export const ARCHIVES_PER_MINUTE = 30;
 /** Characters of one search term in the dashboard. */
 export const SEARCH_TERM_MAX = 64;
 /** Searches of one account that may wait for their turn, per instance. */

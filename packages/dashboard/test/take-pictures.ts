@@ -26,6 +26,14 @@ interface Named {
 }
 const imageFile = files.find(({ name }: Named) => name.endsWith(".webp"));
 
+const trashed = files.find(({ name }: Named) => /\.(?:pdf|csv|txt)$/.test(name));
+const kept = await app.call("PATCH", `projects/${full.projectId}`, {
+  key: full.live,
+  body: { trashDays: 30 },
+});
+const gone = await app.call("DELETE", `files/${trashed.id}`, { key: full.live });
+if (kept.status !== 200 || gone.status !== 200) throw new Error("the trash could not be filled");
+
 type Visit = [name: string, path: string, prepare?: (page: Page) => Promise<void>];
 const inFull = `/${full.projectId}/live`;
 const visits: Visit[] = [
@@ -114,13 +122,17 @@ const visits: Visit[] = [
     (page) => page.getByRole("button", { name: "Create key" }).click(),
   ],
   ["invite", `${inFull}/members`, (page) => page.getByRole("button", { name: "Invite member" }).click()],
-  ["more-ways", `${inFull}/files`, (page) => page.locator(".title button").last().click()],
+  [
+    "more-ways",
+    `${inFull}/files`,
+    (page) => page.getByRole("button", { name: "More ways to upload" }).click(),
+  ],
   ["account", `/account`],
   ["not-found", `${inFull}/nothing`],
 ];
 
 const chosen = visits.filter(([name]) => wanted.length === 0 || wanted.includes(name));
-for (const colorScheme of ["light", "dark"] as const) {
+for (const colorScheme of ["dark", "light"] as const) {
   for (const account of [full.accountId, empty.accountId]) {
     const { page, context } = await dashboard.open(account, { colorScheme });
     for (const [name, path, prepare] of chosen) {

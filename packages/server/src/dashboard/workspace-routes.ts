@@ -39,6 +39,7 @@ import { sendTestEvent } from "../webhooks/send-test-event.ts";
 import { signDelivery, urlToSign } from "../webhooks/sign-delivery.ts";
 import { getKeysToSignWith } from "../webhooks/signing-keys.ts";
 import { enterProject, type Role } from "./access.ts";
+import { archiveRoutes } from "./files/archive.ts";
 import { chosenFileRoutes, fileSearchRoutes } from "./files/routes.ts";
 import { logSearchRoutes, logStreamRoutes } from "./logs/routes.ts";
 import { spend } from "./throttle.ts";
@@ -71,7 +72,13 @@ export function workspaceRoutes(
         uploadRoutes,
         usageRoutes,
       ];
-      for (const addRoutes of [...shared, deliveryRoutes, signingKeyRoutes, chosenFileRoutes]) {
+      for (const addRoutes of [
+        ...shared,
+        deliveryRoutes,
+        signingKeyRoutes,
+        chosenFileRoutes,
+        archiveRoutes,
+      ]) {
         addRoutes(api, deps);
       }
       transformRoutes(api, deps, transforms);

@@ -10,7 +10,7 @@ import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
-import { downloadFiles } from "./download.ts";
+import { downloadFile } from "./download.ts";
 import { FileAccess } from "./file-access.tsx";
 import { FilePreview, type Measures } from "./file-preview.tsx";
 import { StatusTag } from "./file-row-parts.tsx";
@@ -133,11 +133,7 @@ function Actions({ file, link, hasContent, onDelete }: ActionsProps) {
         </a>
       )}
       {isStored && mayChange && (
-        <button
-          type="button"
-          disabled={isBusy}
-          onClick={() => void run(() => downloadFiles(api, [file.key]))}
-        >
+        <button type="button" disabled={isBusy} onClick={() => void run(() => downloadFile(api, file.key))}>
           <Icon of={downloadIcon} /> Download
         </button>
       )}

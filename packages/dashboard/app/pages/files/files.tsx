@@ -11,7 +11,7 @@ import { goTo, Link, usePath, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { BulkDialog, type BulkTask } from "./bulk-dialog.tsx";
 import { ChoiceBar } from "./choice-bar.tsx";
-import { downloadFiles } from "./download.ts";
+import { downloadArchives, downloadFile } from "./download.ts";
 import { type FileFilter, isFiltered, readFilter, toServerQuery, writeFilter } from "./file-filter.ts";
 import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
@@ -63,12 +63,11 @@ export default function Files() {
   const selected = files.filter((file) => choice.chosen.has(file.id));
   const changeMany = (next: BulkTask) => {
     if (next !== "download") return setTask(next);
-    const stored = selected.filter((file) => file.status === "UPLOADED");
+    const [first] = selected;
     void run(() =>
-      downloadFiles(
-        api,
-        stored.map((file) => file.key),
-      ),
+      first !== undefined && selected.length === 1
+        ? downloadFile(api, first.key)
+        : downloadArchives(api, selected),
     );
   };
   const list = {

@@ -1,0 +1,109 @@
+import { Readable } from "node:stream";
+import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, ARCHIVES_PER_MINUTE, Type } from "@upstow/contract";
+import { makeZip } from "client-zip";
+import { isOneOf } from "../../db/expressions.ts";
+import { statement } from "../../db/statement.ts";
+import type { Deps } from "../../deps.ts";
+import { notEnded } from "../../files/life.ts";
+import type { Scope } from "../../files/queries.ts";
+import { type ApiApp, signalGone } from "../../http/request-context.ts";
+import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { recallServedFile } from "../../serving/queries.ts";
+import { objectOfFile, readStored } from "../../serving/stored-bytes.ts";
+import { spend } from "../throttle.ts";
+import { createArchiveNames } from "./archive-names.ts";
+
+const oneId = "[0-9a-hjkmnp-tv-z]{26}";
+const ArchiveQuery = Type.Object({
+  ids: Type.String({ pattern: `^${oneId}(?:,${oneId}){0,${ARCHIVE_FILES_MAX - 1}}$` }),
+});
+
+const listChosen = statement((q, p: Scope & { idsJson: string; now: number }, dialect) =>
+  q
+    .selectFrom("file")
+    .select(["id", "key", "name", "size_bytes"])
+    .where(isOneOf(dialect, "id", p.idsJson))
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "<>", "DELETED")
+    .where(notEnded(p.now))
+    .orderBy("id"),
+);
+type ChosenFile = NonNullable<(typeof listChosen)["types"]>["row"];
+
+/** A GET, because only then does the browser write the archive to disk as it arrives. */
+export function archiveRoutes(app: ApiApp, deps: Deps): void {
+  app.get("/files/archive", { schema: { querystring: ArchiveQuery } }, async ({ actor, query }, reply) => {
+    const ids = [...new Set(query.ids.split(","))];
+    const { projectId, environment } = actor;
+    await spend(deps, `archive:${actor.accountId}`, ARCHIVES_PER_MINUTE);
+    const files = await deps.db.all(listChosen, {
+      projectId,
+      environment,
+      idsJson: JSON.stringify(ids),
+      now: deps.now(),
+    });
+    if (files.length === 0) throw notFound("File");
+    const totalBytes = files.reduce((sum, file) => sum + file.size_bytes, 0);
+    if (totalBytes > ARCHIVE_BYTES_MAX) {
+      throw invalid("ids", `has ${totalBytes} bytes, and an archive at most ${ARCHIVE_BYTES_MAX}`);
+    }
+    const entries = listEntries(deps, files, ids.length - files.length, signalGone(reply.raw));
+    const date = new Date(deps.now()).toISOString().slice(0, 10);
+    return reply
+      .type("application/zip")
+      .header("content-disposition", `attachment; filename="files-${date}.zip"`)
+      .send(Readable.fromWeb(makeZip(entries) as never));
+  });
+}
+
+/** Opens one file after another. What cannot be read by then is named in a text at the end. */
+async function* listEntries(deps: Deps, files: ChosenFile[], goneCount: number, signal: AbortSignal) {
+  const nameFor = createArchiveNames();
+  const leftOut: string[] = [];
+  for (const file of files) {
+    const name = nameFor(file.name);
+    const opened = await open(deps, file, signal);
+    if (typeof opened === "string") leftOut.push(`${name}: ${opened}`);
+    else yield { name, size: file.size_bytes, ...opened };
+  }
+  if (goneCount > 0) leftOut.push(`Deleted or expired before the download began: ${goneCount}`);
+  if (leftOut.length > 0) yield { name: nameFor("Files left out.txt"), input: `${leftOut.join("\n")}\n` };
+}
+
+/** Its bytes, or why there are none. */
+async function open(deps: Deps, { id, key }: ChosenFile, signal: AbortSignal) {
+  // Read now, because a deletion holds for archives that are on their way.
+  const file = await recallServedFile(deps, key);
+  if (file === null) return "not available: not confirmed, held for a scan, expired or deleted";
+  const { project_id, environment, size_bytes } = file;
+  const reading = { fileId: id, object: objectOfFile(file), isPublicRead: false };
+  try {
+    const store = await deps.stores.get(file.store);
+    const bytes = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
+      store.read(storeKey, { etag, signal }),
+    );
+    const count = (sent: number) => deps.bandwidth.count(project_id, environment, sent);
+    const chunks = Buffer.isBuffer(bytes) ? [bytes] : bytes;
+    return { lastModified: new Date(file.completed_at ?? 0), input: exactly(chunks, size_bytes, count) };
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
+
+/** Fails where the store has another number of bytes: an archive that is cut off is seen to be. */
+async function* exactly(
+  chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
+  sizeBytes: number,
+  count: (bytes: number) => void,
+) {
+  let leftBytes = sizeBytes;
+  for await (const chunk of chunks) {
+    leftBytes -= chunk.length;
+    if (leftBytes < 0) break;
+    yield chunk;
+    count(chunk.length);
+  }
+  if (leftBytes !== 0) throw new Error("the file has another size than recorded");
+}
