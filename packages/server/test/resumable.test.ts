@@ -48,6 +48,8 @@ onBothDatabases("IETF resumable uploads", (database) => {
         [204, "5", "?1"],
       );
       assert.equal((await send("DELETE", whole.headers.location ?? "")).status, 404);
+      const untyped = await create({ "upload-complete": "?1", "content-type": "picture" }, some(5));
+      assert.equal((await assertStored(untyped, some(5))).type, "application/octet-stream");
       await assertStored(await create({ "upload-complete": "?1" }, some(9)), some(9));
       await assertStored(await create({ "upload-complete": "?1", "upload-length": "0" }), some(0));
 
