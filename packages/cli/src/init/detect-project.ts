@@ -133,9 +133,8 @@ function detectPackageManager(folder: string, { packageManager = "" }: Manifest)
 }
 
 function isModernYarn(folder: string, { packageManager = "" }: Manifest): boolean {
+  if (packageManager.startsWith("yarn@")) return !packageManager.startsWith("yarn@1.");
   const lockfile = join(folder, "yarn.lock");
-  return (
-    /^yarn@(?!1\.)/.test(packageManager) ||
-    (existsSync(lockfile) && readFileSync(lockfile, "utf8").includes("\n__metadata:"))
-  );
+  // Yarn's own guide makes a project with an empty one; Yarn 1 never writes that.
+  return existsSync(lockfile) && !readFileSync(lockfile, "utf8").includes("# yarn lockfile v1");
 }
