@@ -130,6 +130,10 @@ describe("a list of files", () => {
       describeRules(rules, defaultLabels, "en"),
       "Images up to 1 kB each, at most 2 files · PDF up to 2 kB · Text up to 2 kB each",
     );
+    assert.equal(
+      describeRules({ allowedTypes: ["*/*"], maxFileSize: 2000, maxFileCount: 4 }, defaultLabels, "en"),
+      "Up to 2 kB each · at most 4 files",
+    );
     const own = mergeRules({ route: "files", accept: ["image", "pdf", ".csv"], maxFileSize: 512 }, rules);
     assert.deepEqual(own.allowedTypes, ["image/*", "application/pdf", ".csv"]);
     assert.deepEqual(own.limits?.["image/*"], { maxFileSize: 512, maxFileCount: 2 });

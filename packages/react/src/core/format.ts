@@ -52,8 +52,11 @@ export function describeRules(rules: Rules, labels: Labels, locale?: string): st
     };
     return join(allowedTypes.map(describe), " · ");
   }
-  return join([join(allowedTypes.map(name), ", "), ...say(ofAll)], " · ");
+  return toSentenceCase(join([join(allowedTypes.map(name), ", "), ...say(ofAll)], " · "), locale);
 }
+
+const toSentenceCase = (text: string, locale?: string) =>
+  text.charAt(0).toLocaleUpperCase(locale) + text.slice(1);
 
 export function typeName(type: string, labels: Labels): string {
   const [family = "", name = ""] = type.split("/");

@@ -189,7 +189,7 @@ shows(
   "browsers-locale",
   "writes numbers in the way of the browser, after a server that did not know it",
   async ({ page }) => {
-    await page.getByText("up to 1,5 MB each").waitFor();
+    await page.getByText("Up to 1,5 MB each").waitFor();
     await page.getByText("0 Byte", { exact: false }).waitFor();
   },
   { locale: "de-DE" },
