@@ -70,6 +70,10 @@ describe("upstow storage without the installation's secret", () => {
       const probe = ["storage", "probe", "--project", projectId];
       const right = await runFailing(probe, { ...env, UPSTOW_SECRET: "a".repeat(40) });
       assert.equal(right.code, "NOT_FOUND");
+      assert.match(right.message, /^The project has no bucket of its own\. .*upstow storage set/);
+      const none = ["storage", "probe", "--project", "none"];
+      const unknown = await runFailing(none, { ...env, UPSTOW_SECRET: "a".repeat(40) });
+      assert.equal(unknown.message, "There is no project none. Check the id.");
     } finally {
       await app.close();
     }

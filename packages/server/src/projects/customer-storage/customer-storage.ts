@@ -172,16 +172,21 @@ function explain({ unusable, refused }: BucketProbeReport): string {
 }
 
 async function checkProject({ db }: StorageDeps, projectId: string): Promise<void> {
-  if ((await db.get(findProjectId, { projectId })) === null) throw notFound("Project");
+  if ((await db.get(findProjectId, { projectId })) !== null) return;
+  throw new AppError("NOT_FOUND", `There is no project ${projectId}.`, { suggestion: "Check the id." });
 }
 
 async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerStoreRow> {
+  await checkProject(deps, projectId);
   const row = await deps.db.get(findStoreOfProject, { projectId });
   if (row === null) throw noBucket();
   return row;
 }
 
-const noBucket = () => notFound("A bucket of this project was");
+const noBucket = () =>
+  new AppError("NOT_FOUND", "The project has no bucket of its own.", {
+    suggestion: "Set one in its settings, or with `upstow storage set`.",
+  });
 
 function toShown(row: CustomerStoreRow): ShownStore {
   const [createdAt, updatedAt] = [row.created_at, row.updated_at].map((time) => new Date(time).toISOString());
