@@ -15,7 +15,10 @@ import { createArchiveNames } from "./archive-names.ts";
 
 const oneId = "[0-9a-hjkmnp-tv-z]{26}";
 const ArchiveQuery = Type.Object({
-  ids: Type.String({ pattern: `^${oneId}(?:,${oneId}){0,${ARCHIVE_FILES_MAX - 1}}$` }),
+  ids: Type.String({
+    pattern: `^${oneId}(?:,${oneId}){0,${ARCHIVE_FILES_MAX - 1}}$`,
+    maxLength: 27 * ARCHIVE_FILES_MAX,
+  }),
 });
 
 const listChosen = statement((q, p: Scope & { idsJson: string; now: number }, dialect) =>
