@@ -137,6 +137,7 @@ test("by keyboard alone: an upload grant is created from the menu, and rejected 
   await tabTo(page, "Create grant");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByText(/^upg_/).waitFor();
+  await page.getByRole("dialog").getByText(`${app.url}/form/upg_`).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
 

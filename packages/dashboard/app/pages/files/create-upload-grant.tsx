@@ -19,6 +19,8 @@ const lifetimes = [
   [String(UPLOAD_GRANT_MAX_SEC), "1 day"],
 ] as const;
 
+const formUrl = ({ token }: UploadGrant) => `${location.origin}/form/${token}`;
+
 /** The token exists only in this component. */
 export function CreateUploadGrant({ slugs }: { slugs: string[] }) {
   const { api } = useWorkspace();
@@ -39,6 +41,12 @@ export function CreateUploadGrant({ slugs }: { slugs: string[] }) {
         </p>
         <output className="code secret">{grant.token}</output>
         <CopyButton text={grant.token} label="Copy grant" />
+        <p>
+          tus clients send it to <code>{location.origin}/tus</code> as a bearer token. HTML forms post to this
+          URL:
+        </p>
+        <output className="code secret">{formUrl(grant)}</output>
+        <CopyButton text={formUrl(grant)} label="Copy form URL" />
       </div>
     );
   }

@@ -1,4 +1,4 @@
-import type { ScanState } from "@upstow/contract";
+import type { ImportProgress, ScanState } from "@upstow/contract";
 import { Icon } from "@upstow/kit/icon";
 import { chevronDownIcon, chevronUpIcon, downloadIcon, externalLinkIcon, trashIcon } from "@upstow/kit/icons";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -19,6 +19,16 @@ import { FileVariants } from "./file-variants.tsx";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 
+/** How often a file is looked at that the service fetches. */
+const lookEveryMs = 3_000;
+
+interface Found {
+  file: FoundFile;
+  link: string | null;
+  /** Of a file that the service is fetching from a URL. */
+  progress: ImportProgress | null;
+}
+
 interface FilePanelProps {
   /** From the URL. */
   id: string;
@@ -34,13 +44,21 @@ interface FilePanelProps {
 /** One file beside the list, at a URL that can be shared. */
 export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelProps) {
   const { api } = useWorkspace();
-  const loaded = useLoad<{ file: FoundFile; link: string | null }>(`${api}/search/file?key=${id}`);
+  const loaded = useLoad<Found>(`${api}/search/file?key=${id}`);
+  const progress = loaded.data?.progress ?? null;
   const index = files.findIndex((one) => one.id === id);
   const file = loaded.data?.file ?? files[index];
   const showInList = useEffectEvent(props.onLoaded);
   useEffect(() => {
     if (loaded.data !== null) showInList(loaded.data.file);
   }, [loaded.data]);
+  const { reload } = loaded;
+  const isFetching = progress !== null;
+  useEffect(() => {
+    if (!isFetching) return;
+    const looking = setInterval(reload, lookEveryMs);
+    return () => clearInterval(looking);
+  }, [isFetching, reload]);
   const step = (label: string, icon: string, to: FoundFile | undefined) => (
     <button
       type="button"
@@ -72,6 +90,7 @@ export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelPro
         <Details
           key={file.id}
           file={file}
+          progress={progress}
           // The one before may just have been revoked.
           link={loaded.isLoading ? null : (loaded.data?.link ?? null)}
           error={loaded.error}
@@ -85,13 +104,14 @@ export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelPro
 
 interface DetailsProps {
   file: FoundFile;
+  progress: ImportProgress | null;
   link: string | null;
   error: unknown;
   onChanged: () => void;
   onDelete: () => void;
 }
 
-function Details({ file, link, error, onChanged, onDelete }: DetailsProps) {
+function Details({ file, progress, link, error, onChanged, onDelete }: DetailsProps) {
   const { environment } = useWorkspace();
   const [measures, setMeasures] = useState<Measures | null>(null);
   const url = link ?? file.contentUrl;
@@ -100,11 +120,12 @@ function Details({ file, link, error, onChanged, onDelete }: DetailsProps) {
       <div className="sheet-body">
         {url !== null && <FilePreview key={url} file={file} url={url} onMeasured={setMeasures} />}
         {url === null && error !== null && <Failure error={error} retry={onChanged} />}
+        {progress !== null && <Fetching {...progress} />}
         <Facts file={file} measures={measures} />
         <FileAccess file={file} onChanged={onChanged} />
         <MetadataEditor fileKey={file.key} />
         {file.thumbnailUrl !== null && environment === "live" && <FileVariants fileKey={file.key} />}
-        <FileTimeline file={file} />
+        <FileTimeline key={file.status} file={file} />
       </div>
       <Actions file={file} link={link} hasContent={url !== null} onDelete={onDelete} />
     </>
@@ -152,6 +173,18 @@ const scanLabels: Record<ScanState, string> = {
   infected: "Infected",
   unscanned: "Not scanned: larger than the scanner takes",
 };
+
+/** Without a value while the source has not said the size. */
+function Fetching({ receivedBytes, totalBytes }: ImportProgress) {
+  const total = totalBytes === null ? "" : ` of ${formatBytes(totalBytes)}`;
+  const share = totalBytes === null || totalBytes === 0 ? {} : { value: receivedBytes / totalBytes };
+  return (
+    <div className="stack" role="status">
+      <progress aria-label="Progress" max={1} {...share} />
+      <p>{`Fetched ${formatBytes(receivedBytes)}${total}`}</p>
+    </div>
+  );
+}
 
 function Facts({ file, measures }: { file: FoundFile; measures: Measures | null }) {
   return (

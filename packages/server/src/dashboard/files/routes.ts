@@ -15,6 +15,7 @@ import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
 import { isImageType, readImageFacts } from "../../files/image-facts.ts";
+import { findImport } from "../../files/imports/queries.ts";
 import { isReadable } from "../../files/life.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
 import { dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
@@ -157,11 +158,13 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     return { ...item, contentUrl, thumbnailUrl: small, placeholder };
   };
 
-  /** A private file comes with a link for the person who opens it. */
+  /** A private file comes with a link for the person who opens it, and one that is being fetched with how far that is. */
   app.get("/search/file", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
     const row = await getFile(deps, actor, query.key);
     const needsLink = row.access === "private" && isReadable(row);
+    const found = row.status === "UPLOADING" ? await db.get(findImport, { fileId: row.id }) : null;
     return {
+      progress: found && { receivedBytes: found.received_bytes, totalBytes: found.total_bytes },
       file: await toFound(actor, row, deps.now()),
       link: needsLink ? await linkTo(deps, actor, row) : null,
     };
