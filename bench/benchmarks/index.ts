@@ -23,6 +23,7 @@ import { signing } from "./signing.ts";
 import { smallFiles } from "./small-files.ts";
 import { startUp } from "./start-up.ts";
 import { statements } from "./statements.ts";
+import { tusUploads } from "./tus-uploads.ts";
 import { uploadCycle } from "./upload-cycle.ts";
 
 /** By the name that the command line and the results use, in the order in which they run. */
@@ -31,6 +32,7 @@ export const benchmarks: Readonly<Record<string, Benchmark>> = {
   "control-plane": controlPlane,
   statements,
   "upload-cycle": uploadCycle,
+  "tus-uploads": tusUploads,
   "one-project": oneProject,
   "client-uploads": clientUploads,
   directus,
