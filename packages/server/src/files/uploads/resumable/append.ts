@@ -91,7 +91,7 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
         }),
       },
       (progress, work) =>
-        lease.save(progress, work).then(() => {
+        lease.save(progress, work, progress.offset === upload.length_bytes).then(() => {
           upload = { ...upload, offset_bytes: progress.offset, store_state: progress.state };
         }),
     );

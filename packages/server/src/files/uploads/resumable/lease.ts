@@ -1,7 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Queryable } from "../../../db/database.ts";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import type { Progress, SaveProgress } from "../../../storage/object-store.ts";
+import type { Progress } from "../../../storage/object-store.ts";
 import {
   askForLease,
   extendLease,
@@ -36,7 +37,12 @@ const local = new Map<string, Local>();
 
 export interface Lease extends Progress {
   length: number | null;
-  save: SaveProgress;
+  /** With `isEnd` nothing may follow: the lease ends with it, which spares a transaction. */
+  save(
+    progress: Progress,
+    work: ((tx: Queryable) => Promise<void>) | undefined,
+    isEnd: boolean,
+  ): Promise<void>;
   /** From here on others can end the body. */
   watch(holder: Holder): void;
   release(): Promise<void>;
@@ -85,24 +91,33 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
   const ended = Promise.withResolvers<void>();
   let own: Local | null = null;
   let looking: NodeJS.Timeout | undefined;
+  let isOver = false;
 
   async function look(holder: Holder): Promise<void> {
+    if (isOver) return;
     const until = holder.isMoving() ? now() + leaseMs : now();
     const [row] = await db.change(extendLease, { fileId, lease, until });
-    if (row === undefined || row.is_awaited === 1) holder.interrupt();
+    if (!isOver && (row === undefined || row.is_awaited === 1)) holder.interrupt();
   }
 
   return {
     offset: taken.offset_bytes,
     state: taken.store_state,
     length: taken.length_bytes,
-    save: (progress, work) =>
-      db.transact(async (tx) => {
-        const at = now();
-        const saved = { fileId, lease, ...progress, now: at, until: at + leaseMs };
-        if ((await tx.run(saveProgress, saved)) === 0) throw takenOver();
-        await work?.(tx);
-      }),
+    async save(progress, work, isEnd) {
+      isOver = isEnd;
+      try {
+        await db.transact(async (tx) => {
+          const at = now();
+          const saved = { fileId, lease, ...progress, now: at, until: isEnd ? 0 : at + leaseMs };
+          if ((await tx.run(saveProgress, saved)) === 0) throw takenOver();
+          await work?.(tx);
+        });
+      } catch (error) {
+        isOver = false;
+        throw error;
+      }
+    },
     watch(holder) {
       own = { ...holder, ended: ended.promise };
       local.set(fileId, own);
@@ -111,10 +126,12 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
     },
     async release() {
       clearInterval(looking);
-      await db.run(releaseLease, { fileId, lease }).finally(() => {
+      try {
+        if (!isOver) await db.run(releaseLease, { fileId, lease });
+      } finally {
         if (own !== null && local.get(fileId) === own) local.delete(fileId);
         ended.resolve();
-      });
+      }
     },
   };
 }

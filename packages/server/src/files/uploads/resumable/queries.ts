@@ -56,12 +56,14 @@ export const askForLease = statement((q, p: { fileId: string }) =>
   q.updateTable("resumable_upload").set({ is_awaited: 1 }).where("file_id", "=", p.fileId),
 );
 
+/** One that has ended stays so. */
 export const extendLease = statement((q, p: Held & { until: number }) =>
   q
     .updateTable("resumable_upload")
     .set({ lease_until: p.until })
     .where("file_id", "=", p.fileId)
     .where("lease", "=", p.lease)
+    .where("lease_until", ">", 0)
     .returning("is_awaited"),
 );
 
