@@ -186,6 +186,8 @@ onBothDatabases("file routes", (database) => {
     assert.equal(plain.router?.webhookUrl, "http://127.0.0.7:8080/hook", "plain HTTP to an allowed address");
     const { router } = (await patch(id, { webhookUrl: null })).body;
     assert.equal(router.webhookUrl, null);
+    const onOtherPort = "https://93.184.216.34:8443/hook?of=upstow";
+    assert.equal((await patch(id, { webhookUrl: onOtherPort })).body.router?.webhookUrl, onOtherPort);
   });
 
   it("keeps slugs unique within the project: on creation, on renaming, and under concurrency", async () => {
