@@ -116,6 +116,20 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
       expectError(await client.completeParts(upload, parts), 404, "NOT_FOUND");
     });
 
+    it("removes parts that exceed the file, and says how to begin again", async () => {
+      const upload = await client.init({ fileSize: 10_485_761 });
+      const parts = await putParts(upload, [randomBytes(5_242_880), randomBytes(5_242_882)]);
+      for (let call = 1; call <= 2; call++) {
+        const { suggestion } = expectError(
+          await client.completeParts(upload, parts),
+          422,
+          "FILE_NOT_IN_STORAGE",
+        );
+        assert.match(suggestion ?? "", /\/upload\/multipart\/abort, then begin again/);
+      }
+      assert.equal((await client.abort(upload)).status, 200);
+    });
+
     it("leaves no bytes behind when a file is deleted while its bytes are made final", async () => {
       const upload = await client.request();
       assert.equal((await put(upload.uploadUrl, smallBody)).status, 200);

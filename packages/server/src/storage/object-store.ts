@@ -274,7 +274,13 @@ export type FinishMultipartResult =
   | { ok: true; object: StoredObject }
   | {
       ok: false;
-      problem: "unknown-upload" | "missing-part" | "wrong-etag" | "wrong-size" | "part-too-small";
+      problem:
+        | "unknown-upload"
+        | "missing-part"
+        | "wrong-etag"
+        | "wrong-size"
+        | "too-large"
+        | "part-too-small";
       message: string;
     };
 

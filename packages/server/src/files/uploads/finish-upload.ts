@@ -54,6 +54,7 @@ const putAgain =
   "PUT the bytes to the presigned URL, wait for its 200, then complete again. If the URL has expired, call POST /upload/request again and complete the fileId that it returns.";
 const putPartsAgain =
   "PUT the part to its presigned URL, wait for its 200, then complete again with the ETags of all parts. If the URL has expired, POST /upload/multipart/sign returns a new one.";
+const startAgain = "Call POST /upload/multipart/abort, then begin again with POST /upload/multipart/init.";
 
 export async function completeSingle(
   deps: Deps,
@@ -390,7 +391,9 @@ async function getFinished(deps: Deps, actor: Actor, file: FileRow, finished: Fi
   if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
   // Bytes that are missing because the upload was ended meanwhile are "not found", not "not arrived".
   await getOpenUpload(deps, actor, file.id, file.upload_id);
-  const suggestion = file.upload_id === null ? putAgain : putPartsAgain;
+  const isLost = finished.problem === "too-large" || finished.problem === "unknown-upload";
+  const again = isLost ? startAgain : putPartsAgain;
+  const suggestion = file.upload_id === null ? putAgain : again;
   throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion });
 }
 

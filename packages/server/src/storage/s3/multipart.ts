@@ -66,8 +66,9 @@ export function createBucketMultipart(
     const problem = findProblem(received, upload);
     if (problem === null) return complete(limited, upload, received.length > upload.parts.length);
     // It can only be checked here, because S3 accepts parts of any size.
-    if (isTooLarge(received, upload)) await limited.multipart.abort(refOf(upload));
-    return problem;
+    if (!isTooLarge(received, upload)) return problem;
+    await limited.multipart.abort(refOf(upload));
+    return failed("too-large", `${problem.message} All parts were removed, because they exceed the file.`);
   }
 
   return {

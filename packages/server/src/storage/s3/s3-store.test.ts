@@ -190,7 +190,7 @@ describe("the bucket store", { skip: swiftMissing }, () => {
     };
     const large = await start([minPartBytes + 1], minPartBytes);
     const refused = await store.finishMultipart(large);
-    assert.deepEqual([refused.ok, refused.ok || refused.problem], [false, "wrong-size"]);
+    assert.deepEqual([refused.ok, refused.ok || refused.problem], [false, "too-large"]);
     assert.equal(await store.listParts(large), null);
 
     const small = await start([1000, 500], 1500);
