@@ -134,7 +134,7 @@ onAnyDatabase("the CDN domain of a project", (database) => {
     const logs = (await app.call("GET", "logs?type=project.updated", { key: tenant.live })).body.logs;
     assert.deepEqual(
       logs.map((log: { message: string }) => log.message),
-      [`Files are no longer given out at ${domain}.`, `Files are given out at ${domain} from now on.`],
+      [`Files are no longer served at ${domain}.`, `Files are now served at ${domain}.`],
     );
   });
 

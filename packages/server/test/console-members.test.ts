@@ -112,7 +112,7 @@ onBothDatabases("members of a project", (database) => {
     const first = await inviteAs(owner, person.email, "viewer");
     const refused = await other.call("POST", "/invitations/accept", { token: first });
     assert.equal(refused.status, 403);
-    assert.match(refused.body.error.message, /another e-mail address/);
+    assert.match(refused.body.error.message, /another email address/);
     const second = await inviteAs(owner, person.email, "developer");
     assert.equal((await person.call("POST", "/invitations/accept", { token: first })).status, 403);
     const listed = (await owner("GET", invitations)).body.invitations;

@@ -212,6 +212,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   const { page, context } = await dashboard.open(null);
   await page.goto(`${app.url}/dashboard/claim#used-before`);
   await page.getByText("This link was used already, or is older than 24 hours.").waitFor();
+  await page.getByText("upstow account login-link").waitFor();
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   const { createLoginLink } = await import("../../../server/src/projects/accounts/accounts.ts");

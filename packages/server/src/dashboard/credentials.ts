@@ -151,6 +151,7 @@ function wrongPassword(): AppError {
 
 function usedLink(): AppError {
   return new AppError("FORBIDDEN", "This link was used already, or is older than 24 hours.", {
-    suggestion: "Sign in with your e-mail address and password.",
+    suggestion:
+      "If you have a password, sign in with it. If not, create a new link on the server: `upstow account login-link`.",
   });
 }

@@ -131,7 +131,15 @@ function describeOutcome(claim: Claim, result: SendResult, retryDelayMs: number 
 }
 
 export function describeNextAttempt(delayMs: number | null): string {
-  return delayMs === null ? "no retry is left" : `the next attempt follows in ${Math.ceil(delayMs / 1000)} s`;
+  return delayMs === null ? "no retry is left" : `the next attempt follows in ${describeDelay(delayMs)}`;
+}
+
+/** Retries come after seconds or after hours: 2,012 s would be half an hour to nobody. */
+function describeDelay(delayMs: number): string {
+  const seconds = Math.ceil(delayMs / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
 function describeFailure(error: DeliveryErrorClass, statusCode: number | null): string {

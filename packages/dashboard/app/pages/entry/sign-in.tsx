@@ -30,7 +30,15 @@ export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
           submit="Sign in"
           busy="Signing in…"
           onSubmit={submit}
-          footer={<PasskeyButton onEntered={onEntered} />}
+          footer={
+            <>
+              <PasskeyButton onEntered={onEntered} />
+              <p className="dim">
+                No password yet? Open your sign-in link. On the server,{" "}
+                <code className="mono">upstow account login-link</code> creates a new one.
+              </p>
+            </>
+          }
         >
           <h1>Sign in</h1>
           <EmailField value={email} onChange={setEmail} />

@@ -177,7 +177,7 @@ function usedInvitation(): AppError {
 }
 
 function meantForAnother(): AppError {
-  return new AppError("FORBIDDEN", "This invitation is meant for another e-mail address.", {
+  return new AppError("FORBIDDEN", "This invitation is meant for another email address.", {
     suggestion: "Sign out, then open the link again.",
   });
 }
