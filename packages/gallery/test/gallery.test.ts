@@ -42,7 +42,7 @@ describe("the gallery page", () => {
     for (const { slug } of catalogue) {
       const demo = page.locator(`[data-demo=${slug}]`);
       await demo.scrollIntoViewIfNeeded();
-      await demo.locator("[data-us-root], .us-ui").first().waitFor({ state: "attached" });
+      await demo.locator("[data-us-root], .us-ui, img").first().waitFor({ state: "attached" });
     }
     for (const theme of isQuickRun ? ["light"] : ["light", "dark"]) {
       await page.evaluate(`document.documentElement.dataset.theme = "${theme}"`);

@@ -147,7 +147,10 @@ onAnyDatabase("sessions of the dashboard", (database) => {
     const again = slowWork(() =>
       ask(app, fresh, "PUT", "/account", { email, password, currentPassword: changed }),
     );
-    await assert.rejects(signIn(deps, again, { email, password: changed }, entrant), /incorrect email address or password/i);
+    await assert.rejects(
+      signIn(deps, again, { email, password: changed }, entrant),
+      /incorrect email address or password/i,
+    );
     const rows = await deps.db.all(listSessions, { accountId, now: deps.now() });
     assert.deepEqual(
       rows.filter((row) => row.user_agent === "late"),

@@ -108,7 +108,7 @@ test("names, metadata, slugs, addresses and answers of strangers stay text on ev
   await go("webhooks");
   await seen(page).waitFor();
   await expectTextOnly(page, "the deliveries");
-  await page.getByRole("button", { name: "upload.completed" }).click();
+  await page.getByRole("list", { name: "Deliveries" }).getByRole("button").first().click();
   await page.getByRole("dialog").getByText(shown).first().waitFor();
   await page.getByRole("button", { name: "Show as curl" }).click();
   await page.getByRole("button", { name: "Copy curl" }).waitFor();

@@ -75,7 +75,7 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
   await page.getByRole("button", { name: "Bulk resend" }).click();
   await expectGoodLookInEveryView(page, "the dialog of many deliveries");
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "upload.completed" }).last().click();
+  await page.getByRole("list", { name: "Deliveries" }).getByRole("button").last().click();
   await page.getByRole("button", { name: "Show as curl" }).click();
   await page.getByRole("button", { name: "Copy curl" }).waitFor();
   await expectGoodLookInEveryView(page, "a delivery");

@@ -168,6 +168,7 @@ test("pages forbid foreign scripts and frames; assets are kept, the page is aske
     const expected = [
       `${host}/dashboard/api/`,
       `${host}/docs/search.json`,
+      `${host}/robots.txt`,
       ...["u", "f", "s"].map((name) => `${app.url}/${name}/`),
     ];
     assert.deepEqual(targets, expected, "data goes nowhere else");
