@@ -85,7 +85,10 @@ function AttemptView({ attempt, isLast }: { attempt: DeliveryAttempt; isLast: bo
       {response === null || response === "" ? (
         <p className="dim">Empty response body.</p>
       ) : (
-        <pre className="code">{response.split(/\r?\n/).map(showHidden).join("\n")}</pre>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: long text scrolls, and has to scroll by keyboard
+        <pre className="code" tabIndex={0}>
+          {response.split(/\r?\n/).map(showHidden).join("\n")}
+        </pre>
       )}
     </details>
   );

@@ -26,5 +26,10 @@ export function showHidden(text: string): string {
 /** JSON of strangers, laid out; line breaks are our own. */
 export function SafeJson({ value }: { value: unknown }) {
   const lines = JSON.stringify(value, null, 2).split("\n").map(showHidden);
-  return <pre className="code">{lines.join("\n")}</pre>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: long text scrolls, and has to scroll by keyboard
+    <pre className="code" tabIndex={0}>
+      {lines.join("\n")}
+    </pre>
+  );
 }
