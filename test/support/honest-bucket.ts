@@ -5,6 +5,7 @@ import { type BucketAct, type BucketRequest, describePart, sendXml } from "./buc
 interface Stored {
   body: Buffer;
   type: string;
+  etag: string;
 }
 
 interface Upload extends Pick<BucketRequest, "key"> {
@@ -14,9 +15,20 @@ interface Upload extends Pick<BucketRequest, "key"> {
 
 type Handle = (answer: ServerResponse, request: BucketRequest, body: Buffer) => void;
 
+export interface HonestOptions {
+  /** As buckets with keys of their own do, each write gets an etag of its own, whatever the bytes. */
+  etagPerWrite?: boolean;
+}
+
 /** Just enough of S3, in memory, for the service to upload, copy, read and delete. Signatures are not checked. */
-export function createHonestBucket(): Handle {
+export function createHonestBucket({ etagPerWrite = false }: HonestOptions = {}): Handle {
   const objects = new Map<string, Stored>();
+  let writes = 0;
+  const keep = (key: string, body: Buffer, type: string): string => {
+    const etag = etagPerWrite ? `"${++writes}"` : etagOf(body);
+    objects.set(key, { body, type, etag });
+    return etag;
+  };
   const uploads = new Map<string, Upload>();
   let lastUpload = 0;
 
@@ -36,9 +48,11 @@ export function createHonestBucket(): Handle {
   const sendObject: Handle = (answer, { key, headers }) => {
     const found = objects.get(key);
     if (found === undefined) return sendError(answer, 404, "NoSuchKey");
+    if ((headers["if-match"] ?? found.etag) !== found.etag)
+      return sendError(answer, 412, "PreconditionFailed");
     const bytes = cut(found.body, headers.range);
     answer.writeHead(headers.range === undefined ? 200 : 206, {
-      etag: etagOf(found.body),
+      etag: found.etag,
       "content-type": found.type,
       "content-length": bytes.length,
       "last-modified": new Date().toUTCString(),
@@ -54,16 +68,15 @@ export function createHonestBucket(): Handle {
     "head-object": sendObject,
     "get-object": sendObject,
     "put-object"(answer, request, body) {
-      objects.set(request.key, { body, type: typeOf(request) });
-      answer.writeHead(200, { etag: etagOf(body) }).end();
+      answer.writeHead(200, { etag: keep(request.key, body, typeOf(request)) }).end();
     },
     "copy-object"(answer, request) {
       const source = findSource(request);
       if (source === undefined) return sendError(answer, 404, "NoSuchKey");
       if (request.headers["if-none-match"] === "*" && objects.has(request.key))
         return sendError(answer, 412, "PreconditionFailed");
-      objects.set(request.key, { body: source.body, type: typeOf(request) });
-      sendXml(answer, "CopyObjectResult", `<ETag>${etagOf(source.body)}</ETag>`);
+      const etag = keep(request.key, source.body, typeOf(request));
+      sendXml(answer, "CopyObjectResult", `<ETag>${etag}</ETag>`);
     },
     "delete-object"(answer, { key }) {
       objects.delete(key);
@@ -96,9 +109,9 @@ export function createHonestBucket(): Handle {
     }),
     "complete-upload": withUpload((answer, { query }, { key, type, parts }) => {
       const body = Buffer.concat([...parts].sort(([a], [b]) => a - b).map(([, bytes]) => bytes));
-      objects.set(key, { body, type });
+      const etag = keep(key, body, type);
       uploads.delete(query.get("uploadId") ?? "");
-      sendXml(answer, "CompleteMultipartUploadResult", `<ETag>${etagOf(body)}</ETag>`);
+      sendXml(answer, "CompleteMultipartUploadResult", `<ETag>${etag}</ETag>`);
     }),
     "abort-upload"(answer, { query }) {
       uploads.delete(query.get("uploadId") ?? "");

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { BucketAct, BucketRequest } from "./bucket-answers.ts";
-import { createHonestBucket } from "./honest-bucket.ts";
+import { createHonestBucket, type HonestOptions } from "./honest-bucket.ts";
 import { type Lie, lies } from "./hostile-lies.ts";
 
 export type LieName = keyof typeof lies;
@@ -20,8 +20,8 @@ export interface HostileBucket {
 }
 
 /** An S3 server on a free port of 127.0.0.1 that works like a real one until it is told to lie. */
-export async function startHostileBucket(): Promise<HostileBucket> {
-  const answerHonestly = createHonestBucket();
+export async function startHostileBucket(options: HonestOptions = {}): Promise<HostileBucket> {
+  const answerHonestly = createHonestBucket(options);
   const counts = new Map<BucketAct, number>();
   const sockets = new Set<Socket>();
   let told: Lie[] = [];

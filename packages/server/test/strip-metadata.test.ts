@@ -4,6 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { PART_SIZE_BYTES, STRIP_MAX_BYTES } from "@upstow/contract";
 import sharp from "sharp";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
+import { startHostileBucket } from "../../../test/support/hostile-bucket.ts";
 import { isQuickRun } from "../../../test/support/quick-run.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
 import { sendByEveryDoor } from "./support/every-door.ts";
@@ -172,4 +173,44 @@ onAnyDatabase("routes that strip metadata", (database) => {
 describe("routes that strip metadata of files in a bucket", { skip: swiftMissing }, () => {
   const s3 = setUpFaultyS3();
   describeRoutes("sqlite", ["all"], () => s3.createEnv());
+});
+
+describe("two instances that strip metadata in a bucket whose etags are new with each write", () => {
+  it("confirm the bytes that the bucket has", async () => {
+    const bucket = await startHostileBucket({ etagPerWrite: true });
+    const env = {
+      UPSTOW_SECRET: "a-secret-of-both-that-is-long-enough-to-be-one",
+      UPSTOW_STORAGE: "s3",
+      UPSTOW_S3_ENDPOINT: bucket.url,
+      UPSTOW_S3_BUCKET: "files",
+      UPSTOW_S3_ACCESS_KEY_ID: "key",
+      UPSTOW_S3_SECRET_ACCESS_KEY: "secret",
+    };
+    const first = await startApp({ database: "postgres", env });
+    const reuse = { dataDir: first.dataDir, databaseUrl: first.databaseUrl ?? "" };
+    const second = await startApp({ database: "postgres", env, reuse });
+    try {
+      const tenant = await first.createTenant("pro");
+      const clients = [first, second].map((app) => createUploadClient(app, tenant.live));
+      const [client] = clients as [UploadClient, UploadClient];
+      await client.post(`projects/${tenant.projectId}/routers`, { slug: "all", stripMetadata: "all" });
+      const picture = await takePicture(60);
+      const sent = { fileSize: picture.length, contentType: "image/jpeg", routeSlug: "all" };
+      for (let i = 0; i < 20; i++) {
+        const upload = await client.request(sent);
+        await put(upload.uploadUrl, picture, "image/jpeg");
+        const answers = await Promise.all(clients.map(({ complete }) => complete(upload.fileId)));
+        const statuses = answers.map(({ status }) => status).sort();
+        assert.deepEqual(statuses, [200, 404], JSON.stringify(answers.map(({ body }) => body)));
+        const stored = await fetch(upload.cdnUrl);
+        assert.equal(stored.status, 200, await stored.clone().text());
+        assert.equal(Buffer.from(await stored.arrayBuffer()).includes(secret), false);
+      }
+      await assertCountersMatch(first, tenant.projectId);
+    } finally {
+      await second.app.close();
+      await first.close();
+      await bucket.stop();
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { sql } from "#kysely";
 import type { Database } from "./database.ts";
 import { databaseNow } from "./expressions.ts";
@@ -73,6 +73,31 @@ export function createJobLeases(db: Database): RunLeased {
       await holdFor(isDone ? leaseMs : 0).catch(() => {});
     }
   };
+}
+
+/** Longer than a statement takes: it is extended while the work runs, and ends with an instance that crashed. */
+const turnMs = 20_000;
+const lookAgainMs = 50;
+
+/** Runs the work while no other instance runs any of this name. Those wait. */
+export async function inTurn<T>(db: Database, name: string, work: () => Promise<T>): Promise<T> {
+  if (db.dialect === "sqlite") return work();
+  for (;;) {
+    const [taken] = await db.change(takeLease, { name, leaseMs: turnMs });
+    if (taken === undefined) {
+      await sleep(lookAgainMs);
+      continue;
+    }
+    const holdFor = (leaseMs: number) =>
+      db.run(extendLease, { name, token: taken.token, leaseMs }).catch(() => {});
+    const extending = setInterval(() => void holdFor(turnMs), turnMs / 4);
+    try {
+      return await work();
+    } finally {
+      clearInterval(extending);
+      await holdFor(0);
+    }
+  }
 }
 
 const takeSeat = statement((q, p: Lease & { token: number }, dialect) =>

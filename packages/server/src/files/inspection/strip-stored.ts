@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import {
   canStrip,
   MB,
@@ -7,43 +8,70 @@ import {
   STRIPS_AT_ONCE,
   stripMetadata,
 } from "@upstow/contract";
+import { inTurn } from "../../db/job-leases.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
-import type { StoredObject } from "../../storage/object-store.ts";
+import type { ObjectStore, StoredObject } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { readStretch } from "./read-stretch.ts";
 
 export type Stripped = { object: StoredObject } | "gone" | "too-large";
 
-const running = new Map<string, Promise<Stripped>>();
+type Running = Map<string, Promise<Stripped>>;
+type StripDeps = Pick<Deps, "db" | "stores">;
+
+const runningOf = new WeakMap<Deps["stores"], Running>();
 let atWork = 0;
 const waiting: (() => void)[] = [];
+/** A picture is written once, unless it was uploaded again meanwhile. */
+const mostLooks = 3;
 
 /**
  * Overwrites metadata in a picture whose bytes are final but not confirmed. It keeps its size, so the upload can be
  * completed again after a crash on either side of the write. Calls at the same time share the work.
  */
 export function stripStored(
-  deps: Pick<Deps, "stores">,
+  deps: StripDeps,
   file: FileRow,
   strip: MetadataStrip,
   object: StoredObject,
 ): Promise<Stripped> {
+  const running: Running = runningOf.get(deps.stores) ?? new Map();
+  runningOf.set(deps.stores, running);
   const name = `${file.store} ${objectKey(file)} ${object.etag}`;
   const joined =
-    running.get(name) ?? stripOnce(deps, file, strip, object).finally(() => running.delete(name));
+    running.get(name) ?? stripFound(deps, file, strip, object).finally(() => running.delete(name));
   running.set(name, joined);
   return joined;
 }
 
-async function stripOnce(
-  { stores }: Pick<Deps, "stores">,
+/** What another call or instance has written since is looked at in its turn, and found to be stripped. */
+async function stripFound(
+  deps: StripDeps,
   file: FileRow,
   strip: MetadataStrip,
   object: StoredObject,
 ): Promise<Stripped> {
-  const store = await stores.get(file.store);
+  const store = await deps.stores.get(file.store);
+  let found = object;
+  for (let look = 0; look < mostLooks; look++) {
+    const stripped = await stripOnce(deps.db, store, file, strip, found);
+    if (stripped !== "gone") return stripped;
+    const latest = await store.head(objectKey(file));
+    if (latest === null || latest.sizeBytes !== file.size_bytes || latest.etag === found.etag) return "gone";
+    found = latest;
+  }
+  return "gone";
+}
+
+async function stripOnce(
+  db: Deps["db"],
+  store: ObjectStore,
+  file: FileRow,
+  strip: MetadataStrip,
+  object: StoredObject,
+): Promise<Stripped> {
   const key = objectKey(file);
   const read = (length: number) => readStretch(store, key, object.etag, { start: 0, length });
   const { sizeBytes } = object;
@@ -51,20 +79,27 @@ async function stripOnce(
   if (head === null) return "gone";
   if (!canStrip(head)) return { object };
   if (sizeBytes > STRIP_MAX_BYTES) return "too-large";
-  if (atWork >= STRIPS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  atWork++;
-  try {
+  const rewrite = async (): Promise<Stripped> => {
     const found = await read(sizeBytes);
     if (found === null) return "gone";
     // The store may keep what it gave out.
     const bytes = Buffer.from(found);
     if (!stripMetadata(bytes, strip)) return { object };
     return { object: await store.write(key, bytes, { contentType: file.type }) };
+  };
+  if (atWork >= STRIPS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  atWork++;
+  try {
+    // Some buckets give each write another etag, so only one instance may write what will be confirmed.
+    return await (object.sha256 === null ? inTurn(db, turnOf(key), rewrite) : rewrite());
   } finally {
     atWork--;
     waiting.shift()?.();
   }
 }
+
+/** One of 256, so that there are not as many rows as files. Few at a time share one by chance. */
+const turnOf = (key: string) => `strip-${hash("sha256", key, "buffer").readUInt8()}`;
 
 export const tooLargeToStrip = (routeSlug: string) =>
   new AppError(
