@@ -4,6 +4,8 @@ import { STEP_ROWS } from "../src/db/job-leases.ts";
 import { statement } from "../src/db/statement.ts";
 import { tableNames } from "../src/db/table-names.ts";
 import { scrubDeletedFiles } from "../src/files/scrub-deleted.ts";
+import { runDeletions } from "../src/files/storage-deletions.ts";
+import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { sweepDisk } from "../src/ops/storage-upkeep.ts";
 import { forgetOldLogs } from "../src/projects/logs/retention.ts";
 import type { DiskStore } from "../src/storage/disk/disk-store.ts";
@@ -11,7 +13,7 @@ import { forgetOldMessages } from "../src/webhooks/retention.ts";
 import { createSessionToken } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { insertManyFiles } from "./support/many-files.ts";
-import { assertCountersMatch } from "./support/recount.ts";
+import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { uploadFile } from "./support/upload.ts";
@@ -22,6 +24,9 @@ const { signal } = new AbortController();
 const findRow = statement((q, p: { id: string }) => q.selectFrom("file").selectAll().where("id", "=", p.id));
 const deleteAll = statement((q, p: { projectId: string; now: number }) =>
   q.updateTable("file").set({ status: "DELETED", updated_at: p.now }).where("project_id", "=", p.projectId),
+);
+const failAll = statement((q, p: { projectId: string }) =>
+  q.updateTable("file").set({ status: "FAILED" }).where("project_id", "=", p.projectId),
 );
 const countNamed = statement((q, p: { projectId: string }) =>
   q
@@ -90,6 +95,51 @@ onBothDatabases("what people wrote about a file", (database) => {
     assert.deepEqual([holding("secret-report"), holding("secret-audience")], [[], []]);
   });
 
+  it("goes with a failed upload, which is listed with it until then", async () => {
+    const tenant = await app.createTenant("pro");
+    const { deps } = app.app;
+    const requested = await app.call("POST", "upload/request", {
+      key: tenant.live,
+      body: {
+        routeSlug: "default",
+        fileName: "failed-report.txt",
+        fileSize: 5,
+        contentType: "text/plain",
+        metadata: { patient: "failed-metadata" },
+      },
+    });
+    assert.equal(requested.status, 200, JSON.stringify(requested.body));
+    const id = requested.body.fileId;
+    app.clock.advance(2 * dayMs);
+    await reapAbandonedUploads(deps, signal);
+    await runDeletions(deps);
+    const list = async () => {
+      const { body } = await app.call("GET", "files?status=FAILED", { key: tenant.live });
+      return body.files.map(({ name }: { name: string }) => name);
+    };
+    app.clock.advance(89 * dayMs);
+    await scrubDeletedFiles(deps, signal);
+    assert.deepEqual(await list(), ["failed-report.txt"]);
+
+    app.clock.advance(2 * dayMs);
+    await scrubDeletedFiles(deps, signal);
+    assert.deepEqual(await list(), []);
+    expectError(await app.call("GET", `files/${id}`, { key: tenant.live }), 404, "NOT_FOUND");
+    const row = await deps.db.get(findRow, { id });
+    assert.deepEqual([row?.status, row?.name, row?.metadata], ["DELETED", "", "{}"]);
+    assert.equal(row?.key, `${tenant.projectId}/default/${id}/`);
+    await assertCountersMatch(app, tenant.projectId, { live: 0 });
+    await forgetOldLogs(deps, signal);
+    await deletionsDone(app);
+    if (onDisk) await sweepDisk(deps.store as DiskStore, deps);
+    const tables = await readEveryTable(app);
+    const holding = tables.filter(({ rows }) => /failed-(report|metadata)/.test(JSON.stringify(rows)));
+    assert.deepEqual(
+      holding.map(({ table }) => table),
+      [],
+    );
+  });
+
   it("goes in slices", async () => {
     const { projectId } = await app.createTenant("pro");
     const { deps } = app.app;
@@ -103,10 +153,15 @@ onBothDatabases("what people wrote about a file", (database) => {
       return rows;
     };
     await scrubDeletedFiles({ ...deps, db: noting }, signal);
-    assert.deepEqual(changed, [STEP_ROWS, STEP_ROWS, 7]);
+    assert.deepEqual(changed, [STEP_ROWS, STEP_ROWS, 7, 0]);
     assert.equal(Number((await deps.db.get(countNamed, { projectId }))?.count), 0);
+    changed.length = 0;
+    await deps.db.run(failAll, { projectId });
     await scrubDeletedFiles({ ...deps, db: noting }, signal);
-    assert.equal(changed.at(-1), 0, "nothing is left to do");
+    assert.deepEqual(changed, [0, STEP_ROWS, STEP_ROWS, 7]);
+    changed.length = 0;
+    await scrubDeletedFiles({ ...deps, db: noting }, signal);
+    assert.deepEqual(changed, [0, 0], "nothing is left to do");
   });
 });
 

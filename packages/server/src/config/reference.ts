@@ -170,7 +170,7 @@ export const configReference: readonly ConfigVariable[] = [
     name: "UPSTOW_LOG_RETENTION_DAYS",
     default: "`90`",
     about:
-      "days that a project's log entries are kept, and names and metadata of deleted files; at least `1`",
+      "days that a project's log entries are kept, failed uploads, and names and metadata of deleted files; at least `1`",
   },
   {
     name: "UPSTOW_AUDIT_RETENTION_DAYS",

@@ -36,6 +36,7 @@ import { formOrigins } from "./migrations/033-form-origins.ts";
 import { imports } from "./migrations/034-imports.ts";
 import { scansDue, virusScan } from "./migrations/035-virus-scan.ts";
 import { stripMetadata } from "./migrations/036-strip-metadata.ts";
+import { oldFailures } from "./migrations/037-old-failures.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -82,6 +83,7 @@ const migrations: readonly Migration[] = [
   { id: "035-virus-scan", sql: virusScan, indexes: [scansDue] },
   // Earlier versions would confirm pictures with the metadata that a route takes out.
   { id: "036-strip-metadata", sql: stripMetadata },
+  { id: "037-old-failures", sql: "", indexes: [oldFailures], isAdditive: true },
 ];
 
 interface Migration {

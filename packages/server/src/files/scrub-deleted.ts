@@ -5,19 +5,21 @@ import type { Deps } from "../deps.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+const emptied = {
+  name: "",
+  metadata: "{}",
+  audience: null,
+  image: null,
+  focus: null,
+  // The name is part of the key.
+  key: sql<string>`project_id || '/' || route_slug || '/' || id || '/'`,
+} as const;
+
 /** The conditions are literals, to match those of the index. No other file has an empty name. */
 const scrubOldest = statement((q, p: { before: number; take: number }) =>
   q
     .updateTable("file")
-    .set({
-      name: "",
-      metadata: "{}",
-      audience: null,
-      image: null,
-      focus: null,
-      // The name is part of the key.
-      key: sql`project_id || '/' || route_slug || '/' || id || '/'`,
-    })
+    .set(emptied)
     .where(
       "id",
       "in",
@@ -33,9 +35,28 @@ const scrubOldest = statement((q, p: { before: number; take: number }) =>
     ),
 );
 
+/** As if someone had deleted them: bytes and quota went when the upload failed. */
+const deleteOldestFailed = statement((q, p: { before: number; take: number }) =>
+  q
+    .updateTable("file")
+    .set({ ...emptied, status: "DELETED" })
+    .where(sql<boolean>`status = 'FAILED'`)
+    .where(
+      "id",
+      "in",
+      q
+        .selectFrom("file")
+        .select("id")
+        .where(sql<boolean>`status = 'FAILED'`)
+        .where("updated_at", "<", p.before)
+        .orderBy("updated_at")
+        .limit(p.take),
+    ),
+);
+
 /**
  * A deleted file's row stays, because what it counted and its id must not be used again. What people wrote goes once
- * the log entries about it are gone too.
+ * the log entries about it are gone too. A failed upload is listed with its name until then, and deleted after that.
  */
 export async function scrubDeletedFiles(
   { db, now, config }: Pick<Deps, "db" | "now"> & { config: Pick<Deps["config"], "logRetentionDays"> },
@@ -43,4 +64,5 @@ export async function scrubDeletedFiles(
 ): Promise<void> {
   const before = now() - config.logRetentionDays * dayMs;
   await inSteps((take) => db.run(scrubOldest, { before, take }), signal);
+  await inSteps((take) => db.run(deleteOldestFailed, { before, take }), signal);
 }

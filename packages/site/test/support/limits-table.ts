@@ -114,6 +114,7 @@ const lists: [LimitName, string, string][] = [
 ];
 const retention: [LimitName, string, string][] = [
   ["LOG_RETENTION_DAYS", "Log entries", "days; `UPSTOW_LOG_RETENTION_DAYS` changes it"],
+  ["LOG_RETENTION_DAYS", "Failed uploads", "days; `UPSTOW_LOG_RETENTION_DAYS` changes it"],
   ["AUDIT_RETENTION_DAYS", "Entries of the audit log", "days; `UPSTOW_AUDIT_RETENTION_DAYS` changes it"],
   ["DELIVERY_RETENTION_DAYS", "Webhook deliveries and events, failed ones included", "days"],
   ["IDEMPOTENCY_RETENTION_HOURS", "Responses to an `Idempotency-Key`", "hours"],
