@@ -147,6 +147,8 @@ export const STORAGE_KEY_MAX_BYTES = 900;
 
 /** Variants of one account that may wait to be rendered; beyond it 503 with Retry-After, to that account alone. */
 export const VARIANTS_WAITING_MAX = 64;
+/** Variants that are kept, of all accounts. The account with the most gives up its least recently used. */
+export const VARIANT_CACHE_MAX_BYTES = 10 * GB;
 /** Widths of public variants unless a project lists others: those that next/image asks for. */
 export const IMAGE_WIDTHS = [
   16, 32, 48, 64, 96, 128, 256, 384, 640, 750, 828, 1080, 1200, 1920, 2048, 3840,

@@ -26,6 +26,10 @@ const recipe: Recipe = { width: 30, fit: "cover", quality: 80, format: "webp" };
 const giant: Recipe = { width: 4096, height: 4096, fit: "cover", quality: 100, format: "avif" };
 const listDeletions = statement((q, _: object) => q.selectFrom("storage_deletion").select("key"));
 
+const expire = statement((q, p: { id: string }) =>
+  q.updateTable("variant").set({ lease_until: 0 }).where("id", "=", p.id),
+);
+
 onBothDatabases("variants", (database) => {
   let app: TestApp;
   let pro: Tenant;
@@ -42,8 +46,8 @@ onBothDatabases("variants", (database) => {
   });
   after(() => app.close());
 
-  async function store(bytes: Buffer, type = "image/jpeg") {
-    const { key } = await uploadFile(app, bytes, { key: pro.live, name: "p", type });
+  async function store(bytes: Buffer, type = "image/jpeg", owner = pro) {
+    const { key } = await uploadFile(app, bytes, { key: owner.live, name: "p", type });
     const file = await app.app.deps.db.get(findServedFile, nameFile(key));
     assert.ok(file !== null);
     return file;
@@ -91,6 +95,7 @@ onBothDatabases("variants", (database) => {
       fileId: file.id,
       store: file.store,
       storeKey,
+      account: pro.accountId,
       recipe: formatRecipe(recipe),
       claim: "dead",
       leaseMs: -1000,
@@ -314,6 +319,48 @@ onBothDatabases("variants", (database) => {
       [true, false, true],
     );
     assert.ok((await deps.db.all(listDeletions, {})).some(({ key }) => key === second.store_key));
+  });
+
+  it("of an account with many push out its own, not another's that are older", async (t) => {
+    const transforms = await openTransforms(app.app.deps);
+    t.after(() => transforms.close());
+    await transforms.evict(0);
+    const theirs = await store(photo, "image/jpeg", await app.createTenant("pro"));
+    const few = [await transforms.variants.get(theirs, recipe, "webp")];
+    const own = await store(photo);
+    const many = [];
+    for (const background of ["000001", "000002", "000003", "000004"]) {
+      app.clock.advance(1000);
+      many.push(await transforms.variants.get(own, { ...recipe, background }, "webp"));
+    }
+    const sizeOf = (variants: { size_bytes: number | null }[]) =>
+      variants.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0);
+    const listKept = async (variants: { id: string }[]) => {
+      const rows = await Promise.all(variants.map(({ id }) => app.app.deps.db.get(findVariant, { id })));
+      return rows.map((row) => row !== null);
+    };
+    await transforms.evict(sizeOf([...few, ...many.slice(2)]));
+    assert.deepEqual(await listKept([...few, ...many]), [true, false, false, true, true]);
+    await transforms.evict(sizeOf(few));
+    const left = (await listKept([...few, ...many])).filter(Boolean).length;
+    assert.equal(left, 1, "equal shares take turns");
+  });
+
+  it("that failed are forgotten once they may be tried again", async (t) => {
+    const { db } = app.app.deps;
+    const transforms = await openTransforms(app.app.deps);
+    t.after(() => transforms.close());
+    const file = await store(Buffer.from("no image at all"));
+    const ids = await Promise.all(
+      [31, 32].map(async (width) => {
+        await assert.rejects(transforms.variants.get(file, { ...recipe, width }, "webp"));
+        return variantId(file.id, { ...recipe, width }, "webp");
+      }),
+    );
+    await db.run(expire, { id: ids[0] ?? "" });
+    await transforms.evict(Number.MAX_SAFE_INTEGER);
+    const states = await Promise.all(ids.map(async (id) => (await db.get(findVariant, { id }))?.state));
+    assert.deepEqual(states, [undefined, "failed"]);
   });
 
   it("renders anew, at once, what the store has lost", async () => {

@@ -1,4 +1,4 @@
-import { GB } from "@upstow/contract";
+import { VARIANT_CACHE_MAX_BYTES } from "@upstow/contract";
 import { inSteps } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
 import { deleteEndedFiles } from "../files/delete-ended.ts";
@@ -23,8 +23,6 @@ import type { Bandwidth } from "../serving/bandwidth.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { forgetEndedLinks } from "../serving/links/revoke-links.ts";
 import { forgetOldMessages } from "../webhooks/retention.ts";
-
-const variantCacheBytes = 10 * GB;
 
 /** Parts of the running service shared by routes and background work. */
 export interface Services {
@@ -56,8 +54,8 @@ export function keepHouse(background: Background, deps: Deps, services: Services
     inSteps((take) => deps.db.run(deleteEndedWindows, { windowMs, take }), signal),
   );
   background.everyInOne(300_000, "note the usage of the day", () => noteUsageDays(deps));
-  background.everyInOne(600_000, "evict image variants", (signal) =>
-    services.transforms.evict(variantCacheBytes, signal),
+  background.everyInOne(60_000, "evict image variants", (signal) =>
+    services.transforms.evict(VARIANT_CACHE_MAX_BYTES, signal),
   );
   background.everyInOne(3_600_000, "forget old webhook messages", (signal) =>
     forgetOldMessages(deps, signal),

@@ -37,6 +37,7 @@ import { imports } from "./migrations/034-imports.ts";
 import { scansDue, virusScan } from "./migrations/035-virus-scan.ts";
 import { stripMetadata } from "./migrations/036-strip-metadata.ts";
 import { oldFailures } from "./migrations/037-old-failures.ts";
+import { variantIndexes, variantShares } from "./migrations/038-variant-shares.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -84,6 +85,7 @@ const migrations: readonly Migration[] = [
   // Earlier versions would confirm pictures with the metadata that a route takes out.
   { id: "036-strip-metadata", sql: stripMetadata },
   { id: "037-old-failures", sql: "", indexes: [oldFailures], isAdditive: true },
+  { id: "038-variant-shares", sql: variantShares, indexes: variantIndexes, isAdditive: true },
 ];
 
 interface Migration {

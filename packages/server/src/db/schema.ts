@@ -361,6 +361,8 @@ export interface VariantRow {
   used_at: number;
   /** As in a file. */
   store_etag: string | null;
+  /** Empty for variants rendered before it was recorded. */
+  account_id: string;
 }
 
 export type RelocationName = "storage" | "database";

@@ -95,6 +95,11 @@ const accounts: [LimitName, string, string][] = [
   ["DELETED_PROJECTS_MAX", "Deleted projects that still hold something", "403 `TIER_LIMIT_EXCEEDED`"],
   ["WEBHOOK_TIMEOUT_SEC", "Seconds that one webhook attempt may take", "retried"],
   ["VARIANTS_WAITING_MAX", "Image variants of an account that wait to be rendered", "503"],
+  [
+    "VARIANT_CACHE_MAX_BYTES",
+    "Image variants that are kept, of all accounts",
+    "the account with the most loses its least recently used",
+  ],
   ["CONNECTIONS_PER_ADDRESS", "Open connections per client address", "closed"],
   ["WELCOME_UPLOAD_MAX_BYTES", "File uploaded on the welcome page", "400"],
   ["TRANSFER_IDLE_SEC", "Seconds in which a transfer moves nothing", "disconnected"],

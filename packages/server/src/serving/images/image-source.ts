@@ -24,11 +24,17 @@ export type SourceFile = Pick<
   | "focus"
 >;
 
+export async function ownerOf(
+  { db }: Pick<Deps, "db">,
+  { project_id: projectId }: SourceFile,
+): Promise<string> {
+  return (await db.get(findOwner, { projectId }))?.account_id ?? projectId;
+}
+
 /** How a renderer gets at a file, in the turn of its account. */
 export async function toSource(deps: Deps, file: SourceFile): Promise<SourceRequest> {
-  const owner = await deps.db.get(findOwner, { projectId: file.project_id });
   return {
-    account: owner?.account_id ?? file.project_id,
+    account: await ownerOf(deps, file),
     findSourceFile: async () => (await deps.store.localFiles?.findFile(objectKey(file))) ?? null,
     readSource: (getMemory) => readSource(deps, file, getMemory),
   };

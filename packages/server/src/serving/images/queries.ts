@@ -68,6 +68,7 @@ interface Claim {
   fileId: string;
   store: string;
   storeKey: string;
+  account: string;
   recipe: string;
   claim: string;
   leaseMs: number;
@@ -94,6 +95,7 @@ export const claimVariant = statement((q, p: Claim, dialect) => {
       content_type: null,
       ready_at: null,
       used_at: p.usedAt,
+      account_id: p.account,
     })
     .onConflict((conflict) =>
       conflict
@@ -103,6 +105,7 @@ export const claimVariant = statement((q, p: Claim, dialect) => {
           store_key: (set) => set.ref("excluded.store_key"),
           claim: (set) => set.ref("excluded.claim"),
           lease_until: (set) => set.ref("excluded.lease_until"),
+          account_id: (set) => set.ref("excluded.account_id"),
           problem: null,
         })
         .where(sql<boolean>`variant.state <> 'ready' and variant.lease_until < ${now}`),
@@ -201,15 +204,51 @@ export const setUsed = statement((q, p: { id: string; at: number }) =>
   q.updateTable("variant").set({ used_at: p.at }).where("id", "=", p.id).where("used_at", "<", p.at),
 );
 
+/** Conditions on the state are literals, to match those of the indexes. */
+const isReady = sql<boolean>`state = 'ready'`;
+const bytesHeld = sql<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
+
 export const sumVariants = statement((q, _: object) =>
-  q
-    .selectFrom("variant")
-    .select(sql<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`.as("bytes"))
-    .where("state", "=", "ready"),
+  q.selectFrom("variant").select(bytesHeld.as("bytes")).where(isReady),
 );
 
-export const listLeastUsed = statement((q, p: { take: number }) =>
-  q.selectFrom("variant").selectAll().where(sql<boolean>`state = 'ready'`).orderBy("used_at").limit(p.take),
+/** The accounts whose variants take the most room. */
+export const listLargestShares = statement((q, p: { take: number }) =>
+  q
+    .selectFrom("variant")
+    .select(["account_id", bytesHeld.as("bytes")])
+    .where(isReady)
+    .groupBy("account_id")
+    .orderBy(sql`bytes`, "desc")
+    .limit(p.take),
+);
+
+export const listLeastUsedOf = statement((q, p: { account: string; take: number }) =>
+  q
+    .selectFrom("variant")
+    .selectAll()
+    .where(isReady)
+    .where("account_id", "=", p.account)
+    .orderBy("used_at")
+    .limit(p.take),
+);
+
+/** A failure that has run its time only takes room: the next reader has it tried again either way. */
+export const forgetFailed = statement((q, p: { take: number }, dialect) =>
+  q
+    .deleteFrom("variant")
+    .where(
+      "id",
+      "in",
+      q
+        .selectFrom("variant")
+        .select("id")
+        .where(sql<boolean>`state = 'failed'`)
+        .where("lease_until", "<", databaseNow(dialect))
+        .orderBy("lease_until")
+        .limit(p.take),
+    )
+    .where(sql<boolean>`state = 'failed'`),
 );
 
 // bounded: one row per secret the installation has had

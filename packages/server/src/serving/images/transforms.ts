@@ -1,12 +1,21 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { STUDIO_PREVIEWS, VARIANTS_WAITING_MAX } from "@upstow/contract";
+import { inSteps } from "../../db/job-leases.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { unlessReadOnly } from "../../http/read-only.ts";
 import { describeImages } from "./describe-images.ts";
 import { createLookAtImage, type LookAtImage } from "./look-at-image.ts";
-import { listLeastUsed, listPublicKeys, savePublicKey, setUsed, sumVariants } from "./queries.ts";
+import {
+  forgetFailed,
+  listLargestShares,
+  listLeastUsedOf,
+  listPublicKeys,
+  savePublicKey,
+  setUsed,
+  sumVariants,
+} from "./queries.ts";
 import type { Recipe } from "./recipe.ts";
 import { createRenderPool } from "./render/render-pool.ts";
 import { createVariantSigner, type VariantSigner } from "./variant-signature.ts";
@@ -23,7 +32,10 @@ export interface Transforms {
   describeImages(signal: AbortSignal): Promise<void>;
   /** Saves which variants were used. */
   flush(): Promise<void>;
-  /** Removes the least recently used variants beyond `maxBytes`. */
+  /**
+   * Makes room beyond `maxBytes`. Whoever takes the most of it gives up what they used longest ago: readers of one
+   * account's images, who may ask for any number of variants, push out nobody else's.
+   */
   evict(maxBytes: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,16 +84,20 @@ export async function openTransforms(deps: Deps, patienceMs = 5_000): Promise<Tr
       });
     },
     async evict(maxBytes, signal) {
-      const sum = await deps.db.get(sumVariants, {});
-      let excess = (sum?.bytes ?? 0) - maxBytes;
+      await inSteps((take) => deps.db.run(forgetFailed, { take }), signal);
+      let excess = ((await deps.db.get(sumVariants, {}))?.bytes ?? 0) - maxBytes;
       while (excess > 0) {
-        const oldest = await deps.db.all(listLeastUsed, { take: evictionBatch });
-        if (oldest.length === 0) return;
-        for (const variant of oldest) {
-          if (excess <= 0) return;
+        const [largest, next] = await deps.db.all(listLargestShares, { take: 2 });
+        if (largest === undefined) return;
+        // Down to the next largest, from where on both take turns.
+        let toTake = Math.min(excess, Math.max(1, largest.bytes - (next?.bytes ?? 0)));
+        const account = largest.account_id;
+        for (const variant of await deps.db.all(listLeastUsedOf, { account, take: evictionBatch })) {
+          if (toTake <= 0) break;
           // Another instance took over and has already made room.
           signal?.throwIfAborted();
           await variants.forget(variant);
+          toTake -= variant.size_bytes ?? 0;
           excess -= variant.size_bytes ?? 0;
         }
       }

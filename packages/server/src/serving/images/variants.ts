@@ -7,7 +7,7 @@ import { AppError, notFound } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
 import type { StoredObject } from "../../storage/object-store.ts";
 import { objectKey, placeFor } from "../../storage/storage-key.ts";
-import { type SourceFile, toSource } from "./image-source.ts";
+import { ownerOf, type SourceFile, toSource } from "./image-source.ts";
 import { unsupportedType } from "./look-at-image.ts";
 import {
   claimVariant,
@@ -116,6 +116,7 @@ async function makeOrAwait(
   // Also apart if the file itself has yet to be moved.
   const place = placeFor({ access: file.access, scan: null });
   const storeKey = variantStoreKey(objectKey({ ...file, stored_apart: place }), id, claim);
+  const account = await ownerOf(deps, file);
   const deadline = performance.now() + waitForOthersMs;
   let last = stored;
   for (let pauseMs = 20; performance.now() < deadline; pauseMs = Math.min(250, pauseMs * 2)) {
@@ -125,6 +126,7 @@ async function makeOrAwait(
       fileId: file.id,
       store: file.store,
       storeKey,
+      account,
       recipe: formatRecipe(recipe),
       claim,
       leaseMs,
