@@ -13,12 +13,12 @@ interface Definition {
   line: number;
 }
 
-/** Every select whose rows are all read, that has no limit, and that does not say why it needs none. */
+/** Every select whose rows are all read, or counted, that has no limit, and that does not say why it needs none. */
 export function findUnlimited(sources: Source[]): string[] {
   const many = new Set(sources.flatMap(({ text }) => [...text.matchAll(readsMany)].map(([, name]) => name)));
   return sources.flatMap(({ path, text }) =>
     definitionsIn(text)
-      .filter(({ name }) => name === unnamed || many.has(name))
+      .filter(({ name, text }) => name === unnamed || many.has(name) || counts.test(text))
       .filter((definition) => isSelect(definition.text) && !isLimited.test(definition.text))
       .filter((definition) => !marker.test(definition.text))
       .map(({ name, line }) => `${path}:${line} ${name} has neither a limit nor a reason`),
@@ -28,8 +28,10 @@ export function findUnlimited(sources: Source[]): string[] {
 /** A change that returns rows returns those that it was told to change. */
 const isSelect = (text: string) =>
   !/\.(insertInto|updateTable|deleteFrom|returning|returningAll)\(/.test(text);
-/** By a limit, by a list of ids that the caller brings, or by being a count. */
-const isLimited = /\.limit\(|\bisOneOf\(|\.select\(\s*sql<number>`count\(\*\)`/;
+/** By a limit, or by a list of ids that the caller brings. */
+const isLimited = /\.limit\(|\blimit \$\{|\bisOneOf\(/;
+/** One row, for which any number of rows may be read. */
+const counts = /\bcount\(\*\)|\.countAll\b/;
 const unnamed = "a statement without a name";
 
 /** From what is named to the parenthesis that ends it, with the comment lines right above. */

@@ -1,5 +1,5 @@
 import { DELETED_PROJECTS_MAX, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
-import { type QueryCreator, sql } from "#kysely";
+import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import { sumBytes } from "../db/expressions.ts";
 import type { DashboardSessionRow, Schema } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
@@ -246,18 +246,23 @@ export const findAccountById = statement((q, p: { id: string }) =>
   q.selectFrom("account").selectAll().where("id", "=", p.id),
 );
 
+/** Counting more would take longer than a page should. */
+const mostMeasured = 1_000_000;
+const countUpTo = (rows: RawBuilder<unknown>) =>
+  sql<number>`(select count(*) from (select 1 ${rows} limit ${mostMeasured}) as counted)`;
+
 /** All of these are small tables, or have an index of little more than the counted rows. */
 export const measureInstallation = statement((q, _: object, dialect) =>
   q.selectNoFrom([
-    sql<number>`(select count(*) from account)`.as("accounts"),
-    sql<number>`(select count(*) from project where deleted_at is null)`.as("projects"),
+    countUpTo(sql`from account`).as("accounts"),
+    countUpTo(sql`from project where deleted_at is null`).as("projects"),
     sql<number>`(select ${sumBytes(dialect, "stored_bytes")} from ${totalRows(dialect)} as total)`.as(
       "storedBytes",
     ),
-    sql<number>`(select count(*) from file where status = 'UPLOADING')`.as("openUploads"),
-    sql<number>`(select count(*) from storage_deletion where bytes_gone = 0)`.as("deletions"),
-    sql<number>`(select count(*) from disk_object where damaged = 1)
-      + (select count(*) from disk_part where damaged = 1)`.as("damaged"),
+    countUpTo(sql`from file where status = 'UPLOADING'`).as("openUploads"),
+    countUpTo(sql`from storage_deletion where bytes_gone = 0`).as("deletions"),
+    sql<number>`${countUpTo(sql`from disk_object where damaged = 1`)}
+      + ${countUpTo(sql`from disk_part where damaged = 1`)}`.as("damaged"),
   ]),
 );
 

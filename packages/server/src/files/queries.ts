@@ -337,6 +337,7 @@ export function searchBy(given: Terms, withMetadata: boolean, withImage = false)
 
 export function countBy(given: Terms): Found<object, { count: number }> {
   return remember(counts, given, "", (used, kind) =>
+    // bounded: a stretch that has been measured
     statement((q, p: SearchParams, dialect) =>
       matching(q, p, dialect, used, kind).select(sql<number>`count(*)`.as("count")),
     ),

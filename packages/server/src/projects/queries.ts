@@ -130,6 +130,7 @@ export const forgetEmptyProjects = statement((q, p: { accountId: string; period:
     ),
 );
 
+// bounded: DELETED_PROJECTS_MAX
 export const countDeletedProjects = statement((q, p: { accountId: string }) =>
   q
     .selectFrom("project")

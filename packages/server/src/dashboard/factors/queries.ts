@@ -80,6 +80,7 @@ export const deleteRecoveryCodes = statement((q, p: OfAccount) =>
   q.deleteFrom("recovery_code").where("account_id", "=", p.accountId),
 );
 
+// bounded: one set per account
 export const countRecoveryCodes = statement((q, p: OfAccount) =>
   q
     .selectFrom("recovery_code")

@@ -25,6 +25,7 @@ export const holdProject = statement((q, p: { projectId: string }) =>
     .where("deleted_at", "is", null),
 );
 
+// bounded: OPEN_INVITATIONS_MAX
 export const countOpenInvitations = statement((q, p: { projectId: string; accountId: string; now: number }) =>
   q.selectNoFrom([
     sql<number>`(select count(*) from invitation

@@ -9,6 +9,7 @@ const { ok, warning } = createChecks("leftovers");
 const hourMs = 3_600_000;
 const largeLogBytes = 512 * 1024 * 1024;
 
+// bounded: once per operator command
 const countOverdue = statement((q, p: { before: number }) =>
   q
     .selectFrom("storage_deletion")

@@ -7,6 +7,7 @@ const { ok, warning, failed } = createChecks("database");
 
 const setting = (name: string) => sql<string>`current_setting(${sql.lit(name)})`;
 
+// bounded: as many as there are connections
 const describeServer = statement((q, _: object) =>
   q.selectNoFrom([
     setting("server_version").as("version"),

@@ -22,6 +22,7 @@ const listNewestBlobs = statement((q, _: object) =>
     .orderBy("blob", "desc")
     .limit(100),
 );
+// bounded: an index of damaged objects alone
 const countDamaged = statement((q, _: object) =>
   q
     .selectFrom("disk_object")

@@ -54,6 +54,7 @@ const forgetDamage = statement((q, p: { fileId: string }) =>
 );
 
 /** What the last walks found, without files deleted since. */
+// bounded: damaged files alone
 export const countDamagedFiles = statement((q, _: object) =>
   q
     .selectFrom("file_damage")

@@ -67,6 +67,7 @@ export const takeKeyPlace = statement((q, p: { projectId: string }) =>
 );
 
 /** Exact after `takeKeyPlace`, which keeps others from adding any. */
+// bounded: the plan limits them
 export const countActiveKeys = statement((q, p: { projectId: string; type: KeyType }) =>
   q
     .selectFrom("api_key")

@@ -146,6 +146,7 @@ export const findAudienceRevocation = statement((q, p: Scope & { audience: strin
     .where("audience", "=", p.audience),
 );
 
+// bounded: each has taken one of the places of its file
 export const countOpenLinks = statement((q, p: { fileId: string; now: number }) =>
   q
     .selectFrom("counted_link")

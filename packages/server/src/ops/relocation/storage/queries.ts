@@ -29,6 +29,7 @@ export const listMissing = statement((q, p: { after: string; take: number }) =>
   missing(q).select(described).where("o.key", ">", p.after).orderBy("o.key").limit(p.take),
 );
 
+// bounded: once per operator command
 export const measureUncopied = statement((q, _: object) =>
   missing(q)
     .select((select) => [
@@ -144,6 +145,7 @@ export const forgetDeleted = statement((q, _: object) =>
 
 export const forgetAll = statement((q, _: object) => q.deleteFrom("relocated_object"));
 
+// bounded: once per operator command
 export const measureMoved = statement((q, _: object) =>
   q
     .selectFrom("relocated_object")
@@ -154,6 +156,7 @@ export const measureMoved = statement((q, _: object) =>
 );
 
 /** Open multipart uploads; their parts are not copied. */
+// bounded: once per operator command
 export const countOpenMultipart = statement((q, p: { store: string }) =>
   q
     .selectFrom("file")
