@@ -92,6 +92,20 @@ onBothDatabases("a filter over many files", (database) => {
     assert.deepEqual([body.files.length, body.files[0].metadata], [100, JSON.parse(near)]);
   });
 
+  test("waits for its turn to list metadata, too", async () => {
+    const letGo = Promise.withResolvers<void>();
+    const other = app.app.deps.turns.take("another account", () => letGo.promise);
+    const many = Array.from({ length: 40 }, async () => {
+      const { status } = await client.list("?include=metadata&limit=100");
+      return status;
+    });
+    const first = await Promise.race(many);
+    letGo.resolve();
+    assert.equal(first, 429, "none is read before its turn");
+    await other;
+    assert.deepEqual([...new Set(await Promise.all(many))].sort(), [200, 429]);
+  });
+
   test("takes turns with others, and a flood of them is refused", async () => {
     let isRunning = true;
     let served = 0;

@@ -86,8 +86,13 @@ export async function searchFiles(
   wanted: IdStretch & { take: number },
   filter: FileFilter,
 ): Promise<{ rows: FoundFile[]; scannedTo: string | null }> {
-  // Every file matches, so one read fills the page.
-  if (!isSelective(filter)) return { rows: await read(searcher, wanted, filter), scannedTo: null };
+  // Every file matches, so one read fills the page: with metadata, of up to 1.6 MB.
+  if (!isSelective(filter)) {
+    const { turns, accountId } = searcher;
+    const readPage = () => read(searcher, wanted, filter);
+    const rows = await (filter.withMetadata ? turns.take(accountId, readPage) : readPage());
+    return { rows, scannedTo: null };
+  }
   const rows: FoundFile[] = [];
   const scannedTo = await lookThrough(
     {

@@ -115,7 +115,7 @@ const lists: [LimitName, string, string][] = [
   ["SHORT_LIST_MAX", "Sessions, attempts of a delivery", "the rest is left out"],
   ["PASSKEYS_MAX", "Passkeys per account", "400"],
   ["SEARCH_TERM_MAX", "Characters of a search term in the dashboard", "400"],
-  ["SEARCHES_WAITING_MAX", "Searches of one account that wait at once", "429"],
+  ["SEARCHES_WAITING_MAX", "Searches and lists with metadata of one account that wait at once", "429"],
 ];
 const retention: [LimitName, string, string][] = [
   ["LOG_RETENTION_DAYS", "Log entries", "days; `UPSTOW_LOG_RETENTION_DAYS` changes it"],
