@@ -114,6 +114,8 @@ const lists: [LimitName, string, string][] = [
   ["METADATA_FILTER_MAX", "Characters of a metadata filter's key, and of its value", "400"],
   ["SHORT_LIST_MAX", "Sessions, attempts of a delivery", "the rest is left out"],
   ["PASSKEYS_MAX", "Passkeys per account", "400"],
+  ["ARCHIVE_FILES_MAX", "Files in one downloaded ZIP archive", "400"],
+  ["ARCHIVE_BYTES_MAX", "Bytes of the files in it", "400"],
   ["SEARCH_TERM_MAX", "Characters of a search term in the dashboard", "400"],
   ["SEARCHES_WAITING_MAX", "Searches and lists with metadata of one account that wait at once", "429"],
 ];
@@ -154,7 +156,7 @@ export function findUnlisted(): string[] {
 
 function show(name: LimitName): string {
   const value = limits[name];
-  if (!name.endsWith("_BYTES")) return value.toLocaleString("en");
+  if (!/_BYTES(_MAX)?$/.test(name)) return value.toLocaleString("en");
   if (value < KB) return `${value} bytes`;
   if (value < MB) return `${value / KB} KB`;
   return value < 1024 * MB ? `${value / MB} MB` : `${value / MB / 1024} GB`;
