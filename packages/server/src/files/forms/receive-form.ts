@@ -12,12 +12,13 @@ import { AppError, bodyCutOff } from "../../kernel/errors.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { describeUpload } from "../uploads/describe-upload.ts";
-import { finishUpload, sealParts } from "../uploads/finish-upload.ts";
+import { finishUpload } from "../uploads/finish-upload.ts";
 import { givePlacesBack } from "../uploads/grants/queries.ts";
 import { checkOpen } from "../uploads/grants/use-grant.ts";
 import { abortMultipart } from "../uploads/multipart.ts";
 import { receiveParts, TooManyBytes } from "../uploads/receive-parts.ts";
 import { openArrival, type Uploader } from "../uploads/request-upload.ts";
+import { sealParts } from "../uploads/seal.ts";
 import { type FormFile, type FormPace, parseForm } from "./parse-form.ts";
 
 export interface ReceivedForm {

@@ -9,13 +9,8 @@ import { cdnFor, fileUrl } from "../../projects/file-url.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
 import { settleUpload } from "../../projects/usage/quota.ts";
-import type {
-  AppendTarget,
-  FinishMultipartResult,
-  ObjectStore,
-  StoredObject,
-} from "../../storage/object-store.ts";
-import { objectKey, placeFor } from "../../storage/storage-key.ts";
+import type { AppendTarget, StoredObject } from "../../storage/object-store.ts";
+import { placeFor } from "../../storage/storage-key.ts";
 import { enqueueUploadCompleted } from "../../webhooks/enqueue.ts";
 import { scheduleMove } from "../file-moves.ts";
 import { factsDueAt } from "../image-facts.ts";
@@ -32,23 +27,11 @@ import { claimAfterScan, claimByFor, hasEnded } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
+import { notArrived, type Seal, type Sealed, sealAfter, sealNothing, sealParts, sealPut } from "./seal.ts";
 
 type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
-/** Finalises the bytes, or reports that they already are, or why they cannot be. */
-interface Seal {
-  within(tx: Queryable): Promise<Sealed>;
-  /** Outside any transaction, for bytes that are looked at before the file is confirmed. */
-  first(): Promise<Sealed>;
-}
-type Sealed = FinishMultipartResult | typeof notArrived;
 type Finished = { ok: true; file: FileRow } | Extract<Sealed, { ok: false }>;
-
-const notArrived = {
-  ok: false,
-  problem: "not-arrived",
-  message: "The file has not arrived in storage.",
-} as const;
 
 const putAgain =
   "PUT the bytes to the presigned URL, wait for its 200, then complete again. If the URL has expired, call POST /upload/request again and complete the fileId that it returns.";
@@ -80,24 +63,6 @@ async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<File
 
 const notOpen = () => notFound("An open upload with this id was");
 
-/** A bucket finalises the bytes before the transaction, which must not wait for it; our own disk does so within. */
-async function sealPut(deps: Deps, file: FileRow): Promise<Seal> {
-  const store = await deps.stores.get(file.store);
-  const key = objectKey(file);
-  const { withinTransaction } = store;
-  if (withinTransaction !== undefined)
-    return {
-      within: async (tx) => toSealed(await withinTransaction.finishPut(tx, key)),
-      first: async () => toSealed(await store.finishPut(key, file.size_bytes)),
-    };
-  return alreadySealed(toSealed(await store.finishPut(key, file.size_bytes)));
-}
-
-const alreadySealed = (sealed: Sealed): Seal => ({ within: async () => sealed, first: async () => sealed });
-
-const toSealed = (object: StoredObject | null): Sealed =>
-  object === null ? notArrived : { ok: true, object };
-
 export async function completeMultipart(
   deps: Deps,
   actor: Actor,
@@ -114,23 +79,6 @@ export async function completeMultipart(
   );
   const seal = await sealParts(deps, file, body);
   return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
-}
-
-export async function sealParts(
-  deps: Deps,
-  file: FileRow,
-  body: Pick<CompleteMultipartBody, "uploadId" | "parts">,
-): Promise<Seal> {
-  const store = await deps.stores.get(file.store);
-  const { withinTransaction } = store;
-  const { uploadId, parts } = body;
-  const upload = { key: objectKey(file), uploadId, sizeBytes: file.size_bytes, parts };
-  if (withinTransaction !== undefined)
-    return {
-      within: (tx) => withinTransaction.finishMultipart(tx, upload),
-      first: () => store.finishMultipart(upload),
-    };
-  return alreadySealed(await store.finishMultipart(upload));
 }
 
 /** The end of an upload that grew append by append, and may have no bytes. */
@@ -155,14 +103,6 @@ export async function finishAppended(
   });
   if (finished.ok) return finished.file;
   throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion: "Start the upload again." });
-}
-
-/** Buckets assemble no upload without parts. */
-async function sealNothing(store: ObjectStore, target: AppendTarget): Promise<Seal> {
-  await store.abortMultipart(target);
-  const { contentType } = target;
-  const object = await store.write(target.key, new Uint8Array(), { contentType });
-  return alreadySealed({ ok: true, object });
 }
 
 /** An open upload with exactly this pair of ids; a single-request upload has no upload id. */
@@ -299,10 +239,6 @@ function beginLife(deps: Deps, file: FileRow, route: FileRouteRow | null, now: n
   const claimLater = claimBy === null ? null : claimAfterScan;
   return { waits: true, claimBy: claimLater, factsDueAt: null, scan: "pending", scanDueAt: 0 } as const;
 }
-
-/** Whoever looked at the bytes may have changed them, and knows their etag. */
-const sealAfter = (looked: { sealed: Sealed } | null, seal: Seal) =>
-  looked === null ? seal : alreadySealed(looked.sealed);
 
 async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof lookAt>) {
   try {
