@@ -75,6 +75,7 @@ const needed: Record<string, Needed> = {
   [`POST ${inProject}/routers/:id/test`]: "developer",
   [`GET ${inProject}/files`]: "viewer",
   [`GET ${inProject}/files*`]: "viewer",
+  [`GET ${inProject}/files/archive`]: "viewer",
   [`PATCH ${inProject}/files*`]: "developer",
   [`DELETE ${inProject}/files*`]: "developer",
   [`DELETE ${inProject}/files`]: "developer",
