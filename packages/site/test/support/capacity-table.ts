@@ -45,7 +45,7 @@ const works = [
 
 /** What one core carries, from the CPU time that the benches measured for each operation. */
 export function renderCapacity(): { head: string[]; rows: string[][] } {
-  const head = ["Work", "CPU for each", `one core, ${share * 100} % busy`, "measured on"];
+  const head = ["Work", "CPU for each", `one core, ${share * 100}% busy`, "measured on"];
   const rows = works.map(({ title, bench, table, row, unit }) => {
     const result: Result = JSON.parse(readFileSync(join(root, `bench/results/${bench}.json`), "utf8"));
     const { columns = [], rows: measured = [] } = result.tables[table] ?? {};
