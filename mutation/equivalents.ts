@@ -52,6 +52,12 @@ export const equivalents: Equivalent[] = [
   },
   { ...servedOnce, line: "isLasting: false,", what: "false → true" },
   {
+    file: "packages/server/src/serving/links/count-use.ts",
+    line: "if (await resumes()) return true;",
+    what: "if (…) → if (false)",
+    why: "it only spares taking a use and giving it back, since the same is asked again afterwards",
+  },
+  {
     ...signer,
     line: "if (node !== undefined) {",
     what: "if (…) → if (false)",
