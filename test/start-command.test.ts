@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parse, parseAllDocuments } from "yaml";
 import { JSON_CUT_AFTER_MS } from "../packages/server/src/http/body-deadline.ts";
-import { lockDataDir } from "../packages/server/src/storage/disk/index.ts";
+import { lockDataDir } from "../packages/server/src/storage/disk/identity.ts";
 import { DRAIN_MS } from "../packages/server/src/webhooks/dispatcher.ts";
 import { pickFreePort } from "./support/free-port.ts";
 import { readStartArguments } from "./support/start-command.ts";

@@ -2,7 +2,7 @@ import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { statement } from "../packages/server/src/db/statement.ts";
 import { smallBytes } from "../packages/server/src/storage/disk/blob-reader.ts";
-import type { DiskStore } from "../packages/server/src/storage/disk/index.ts";
+import type { DiskStore } from "../packages/server/src/storage/disk/disk-store.ts";
 import type { TestApp } from "../packages/server/test/support/start-app.ts";
 import { createUploadClient, type UploadClient } from "../packages/server/test/support/upload-client.ts";
 import type { Random } from "./random.ts";

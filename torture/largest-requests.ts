@@ -15,7 +15,7 @@ import {
 import type { Database } from "../packages/server/src/db/database.ts";
 import { serviceAuthor } from "../packages/server/src/kernel/actor.ts";
 import { createAccount, createProjectFor } from "../packages/server/src/projects/accounts/accounts.ts";
-import { createKeyFor } from "../packages/server/src/projects/accounts/manage-keys.ts";
+import { createKeyFor } from "../packages/server/src/projects/api-keys/api-keys.ts";
 import { insertManyFiles } from "../packages/server/test/support/many-files.ts";
 import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
 import { onBothDatabases } from "./both-databases.ts";

@@ -1,7 +1,7 @@
 import type { TierName } from "@upstow/contract";
 import { serviceAuthor } from "../../packages/server/src/kernel/actor.ts";
 import { createAccount, createProjectFor } from "../../packages/server/src/projects/accounts/accounts.ts";
-import { createKeyFor } from "../../packages/server/src/projects/accounts/manage-keys.ts";
+import { createKeyFor } from "../../packages/server/src/projects/api-keys/api-keys.ts";
 import type { Installation } from "../installation.ts";
 import type { Role } from "./start-attack.ts";
 

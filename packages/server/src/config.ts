@@ -6,19 +6,25 @@ import {
   RATE_LIMITS,
   type RateLimits,
 } from "@upstow/contract";
-import { type ClamdConfig, readClamd } from "./config/clamd.ts";
-import { type CdnPurgeConfig, cdnPurge, type SendfileConfig, sendfile } from "./config/delivery.ts";
 import {
+  type CdnPurgeConfig,
+  type ClamdConfig,
+  cdnPurge,
   hostPart,
+  readClamd,
+  readTls,
+  readTracing,
   type S3Config,
   type S3Delivery,
+  type SendfileConfig,
   s3Credential,
   s3Delivery,
   s3Prefix,
+  sendfile,
+  type TlsConfig,
+  type TracingConfig,
   takesHostStyle,
-} from "./config/s3.ts";
-import { readTls, type TlsConfig } from "./config/tls.ts";
-import { readTracing, type TracingConfig } from "./config/tracing.ts";
+} from "./config/services.ts";
 import {
   ConfigError,
   directory,

@@ -6,7 +6,7 @@ import type { Queryable } from "../src/db/database.ts";
 import { statement } from "../src/db/statement.ts";
 import { purgeProject } from "../src/files/purge-project.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
-import { createKeyFor } from "../src/projects/accounts/manage-keys.ts";
+import { createKeyFor } from "../src/projects/api-keys/api-keys.ts";
 import { createProject as createProjectOf } from "../src/projects/projects.ts";
 import { deleteProjectRow, freeProjectPlace } from "../src/projects/queries.ts";
 import { expectError } from "./support/expect-error.ts";

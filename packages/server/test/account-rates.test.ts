@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { createKeyFor } from "../src/projects/accounts/manage-keys.ts";
 import { setOwnLimits } from "../src/projects/accounts/queries.ts";
+import { createKeyFor } from "../src/projects/api-keys/api-keys.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { type Answer, onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

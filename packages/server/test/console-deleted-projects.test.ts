@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { putMember } from "../src/dashboard/members/queries.ts";
-import { enterReadOnly, leaveReadOnly } from "../src/http/read-only-switch.ts";
+import { enterReadOnly, leaveReadOnly } from "../src/http/read-only.ts";
 import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { keepData } from "./support/keep-data.ts";
 import { insertManyFiles } from "./support/many-files.ts";

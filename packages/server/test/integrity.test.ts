@@ -12,9 +12,15 @@ import { createJobLeases } from "../src/db/job-leases.ts";
 import { statement } from "../src/db/statement.ts";
 import { runDeletions } from "../src/files/storage-deletions.ts";
 import { createId } from "../src/kernel/ids.ts";
-import { checkNextFiles } from "../src/ops/verify/background-check.ts";
 import type { Finding } from "../src/ops/verify/finding.ts";
-import { continueWalk, findWalk, hasFindings, startWalk, type Walk } from "../src/ops/verify/walk.ts";
+import {
+  checkNextFiles,
+  continueWalk,
+  findWalk,
+  hasFindings,
+  startWalk,
+  type Walk,
+} from "../src/ops/verify/walk.ts";
 import { periodOf } from "../src/projects/usage/period.ts";
 import { releaseUsage } from "../src/projects/usage/quota.ts";
 import { shardOf } from "../src/storage/disk/blob-name.ts";

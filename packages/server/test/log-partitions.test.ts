@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { type Database, DatabaseReadOnly, UniqueViolation } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
-import { enterReadOnly, leaveReadOnly } from "../src/http/read-only-switch.ts";
+import { enterReadOnly, leaveReadOnly } from "../src/http/read-only.ts";
 import { createId, firstIdAt } from "../src/kernel/ids.ts";
 import { insertLog, listLogs } from "../src/projects/logs/queries.ts";
 import { divideLogs, forgetOldLogs } from "../src/projects/logs/retention.ts";

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { DatabaseReadOnly } from "../src/db/database.ts";
 import type { Statement } from "../src/db/statement.ts";
 import { tableNames } from "../src/db/table-names.ts";
-import { enterReadOnly, leaveReadOnly } from "../src/http/read-only-switch.ts";
+import { enterReadOnly, leaveReadOnly } from "../src/http/read-only.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, type UploadClient, type UploadedFile } from "./support/upload-client.ts";

@@ -12,7 +12,7 @@ export const keyCreate: Command = {
   },
   async run(call) {
     const { ENVIRONMENTS } = await import("@upstow/contract");
-    const { createKeyFor } = await import("@upstow/server/projects/accounts/manage-keys");
+    const { createKeyFor } = await import("@upstow/server/projects/api-keys/api-keys");
     const type = readChoice("--type", call.options.get("type"), ENVIRONMENTS);
     const wanted = {
       projectId: call.options.get("project"),

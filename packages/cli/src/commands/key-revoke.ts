@@ -7,7 +7,7 @@ export const keyRevoke: Command = {
   summary: "Revoke an API key immediately, on every instance",
   positionals: [{ name: "id", description: "the key's id, not its secret" }],
   async run(call) {
-    const { revokeAnyKey } = await import("@upstow/server/projects/accounts/manage-keys");
+    const { revokeAnyKey } = await import("@upstow/server/projects/api-keys/api-keys");
     const [id = ""] = call.positionals;
     const key = await withDatabase(call, (deps) => revokeAnyKey(deps, id));
     return {

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { createBucketStore } from "@upstow/server/app/compose";
-import type { S3Config } from "@upstow/server/config/s3";
+import type { S3Config } from "@upstow/server/config/services";
 import type { Database } from "@upstow/server/db/database";
 import { describeBucket } from "@upstow/server/ops/relocation/follow-relocations";
 import type { BucketTarget } from "@upstow/server/ops/relocation/storage/copy-object";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import type { S3Config } from "../config/s3.ts";
 import { readOrCreateSecret } from "../config/secret-file.ts";
+import type { S3Config } from "../config/services.ts";
 import type { Config } from "../config.ts";
 import type { Database } from "../db/database.ts";
 import { migrate } from "../db/migrate.ts";
@@ -18,16 +18,12 @@ import type { Background } from "../ops/background.ts";
 import { maintainBucket, maintainDisk } from "../ops/storage-upkeep.ts";
 import type { BucketCredentials, CustomerBuckets } from "../projects/customer-storage/customer-stores.ts";
 import { servedType, typePolicy } from "../serving/safe-type.ts";
-import {
-  deferContinue,
-  lockDataDir,
-  openDiskStore,
-  presignedUploadRoutes,
-  type UploadReceiver,
-  uploadPath,
-} from "../storage/disk/index.ts";
+import { openDiskStore } from "../storage/disk/disk-store.ts";
+import { lockDataDir } from "../storage/disk/identity.ts";
+import { deferContinue } from "../storage/disk/refusals.ts";
+import { presignedUploadRoutes, type UploadReceiver, uploadPath } from "../storage/disk/upload-receiver.ts";
 import { type ObjectStore, StorageUnavailable } from "../storage/object-store.ts";
-import { createS3Store, type S3Store } from "../storage/s3/index.ts";
+import { createS3Store, type S3Store } from "../storage/s3/s3-store.ts";
 
 /** The configured database, migrated. Operator commands may open it while a server is running. */
 export async function openDatabase(config: Config, options: PostgresOptions = {}): Promise<Database> {

@@ -1,6 +1,6 @@
 import { ConfigError } from "../config.ts";
 import { DatabaseUnavailable, NewerDatabase } from "../db/database.ts";
-import { DataDirInUse } from "../storage/disk/index.ts";
+import { DataDirInUse } from "../storage/disk/identity.ts";
 import { StorageUnavailable } from "../storage/object-store.ts";
 
 const operatorErrors = [ConfigError, DataDirInUse, NewerDatabase, StorageUnavailable];

@@ -14,7 +14,7 @@ import { forgetOldResumables } from "../files/uploads/resumable/uploads.ts";
 import { deleteOldCalls } from "../http/idempotency-queries.ts";
 import { deleteEndedWindows } from "../http/rate-limiter/database.ts";
 import type { Background } from "../ops/background.ts";
-import { checkNextFiles } from "../ops/verify/background-check.ts";
+import { checkNextFiles } from "../ops/verify/walk.ts";
 import type { LastUsed } from "../projects/api-keys/authenticate.ts";
 import { forgetOldEntries } from "../projects/audit/read-trail.ts";
 import { divideLogs, forgetOldLogs } from "../projects/logs/retention.ts";

@@ -5,11 +5,9 @@ import { type App, createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
-import { keepShapes } from "./keep-shapes.ts";
-import { createLogOutput, type LogOutput, logFormat } from "./log-output.ts";
+import { createLogOutput, createTerminalLog, type LogOutput, logFormat, styleWelcome } from "./log-output.ts";
 import { createSystemd, type Systemd } from "./notify-systemd.ts";
-import { createTerminalLog, styleWelcome } from "./terminal-log.ts";
-import { trimMemorySoon } from "./trim-memory.ts";
+import { keepShapes, trimMemorySoon } from "./v8-memory.ts";
 import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
 
 /** Runs the service until a signal ends it. */

@@ -5,12 +5,11 @@ import type { Signer } from "@fastify/cookie";
 import { dashboardFolder } from "@upstow/dashboard";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
-import { type PageSources, pageSources } from "../http/page-sources.ts";
-import { type StaticFile, sendStatic } from "../http/static-file.ts";
+import { type PageSources, pageSources, type StaticFile, sendStatic } from "../http/static-file.ts";
 import { AppError, notFound } from "../kernel/errors.ts";
 import { uploadPath } from "../storage/storage-key.ts";
 import { findStorageOrigins, originOf } from "./project-routes.ts";
-import { createSessionSigner, findSessionCookie } from "./session/session-cookie.ts";
+import { createSessionSigner, findSessionCookie } from "./session/visitor.ts";
 import { findSession } from "./sessions.ts";
 
 /** The dashboard's files, read on first use. Every path except assets serves the same page. */

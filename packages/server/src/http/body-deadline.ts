@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../kernel/errors.ts";
 import { rawErrorResponse } from "./error-handler.ts";
-import { addRouteHook } from "./route-hooks.ts";
+import { addRouteHook } from "./request-context.ts";
 
 /** JSON bodies are small, so one that takes longer than this is a slow-body attack. */
 const jsonWithinMs = 30_000;

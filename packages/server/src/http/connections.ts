@@ -1,10 +1,11 @@
+import { fstatSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { TRANSFER_IDLE_SEC, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
 import type { FastifyBaseLogger } from "fastify";
 import { addressGroup, type CidrList } from "../kernel/net/cidr-list.ts";
 import { isLoopbackAddress } from "../kernel/net/listen-address.ts";
 import type { TransferMetrics } from "./metrics.ts";
-import { createSlowReaderWatch } from "./slow-readers.ts";
 
 export interface ConnectionsOptions {
   limit: ConnectionLimit;
@@ -86,4 +87,132 @@ export function createConnectionLimit(
     socket.once("close", () => leave(address));
     return true;
   };
+}
+
+interface SlowReaderOptions {
+  leastBytesPerSec: number;
+  windowMs: number;
+  onCut: () => void;
+}
+
+/** Node has no public API for this. Its own socket timeouts check it too before they fire. */
+interface Handle {
+  fd: number;
+  bytesWritten: number;
+  /** Bytes the kernel has not accepted yet. */
+  writeQueueSize: number;
+}
+
+/** Since when a reader has stalled, and its position then. */
+interface Stall {
+  sinceMs: number;
+  takenBytes: number;
+  /** Null until the kernel was queried. */
+  acked: { bytes: number; atMs: number } | null;
+}
+
+const looksPerWindow = 15;
+
+/**
+ * Disconnects clients that do not read their responses. Unread bytes pile up in the socket, so all connections are
+ * checked now and then, at no cost to requests. A response that fits into the kernel's buffers is not noticed here; it
+ * costs only the connection, which the keep-alive timeout ends.
+ */
+export function createSlowReaderWatch({ leastBytesPerSec, windowMs, onCut }: SlowReaderOptions) {
+  const leastBytes = (leastBytesPerSec * windowMs) / 1000;
+  const open = new Set<Socket>();
+  const stalls = new Map<Socket, Stall>();
+  let isLooking = false;
+
+  /** Once early, for comparison, and once at the end of the window. */
+  function isLookDue({ sinceMs, acked }: Stall, nowMs: number): boolean {
+    if (acked === null) return nowMs - sinceMs >= windowMs / 4;
+    return nowMs - sinceMs >= windowMs && nowMs - acked.atMs >= windowMs / 2;
+  }
+
+  /** Connections for which the kernel has to be queried. */
+  function listDoubtful(nowMs: number): [Socket, Stall][] {
+    const doubtful: [Socket, Stall][] = [];
+    for (const socket of open) {
+      const handle = handleOf(socket);
+      if (handle === null || handle.writeQueueSize === 0) {
+        stalls.delete(socket);
+        continue;
+      }
+      const stall = stalls.get(socket);
+      const takenBytes = takenOf(handle);
+      if (stall === undefined || takenBytes - stall.takenBytes >= leastBytes)
+        stalls.set(socket, { sinceMs: nowMs, takenBytes, acked: null });
+      else if (isLookDue(stall, nowMs)) doubtful.push([socket, stall]);
+    }
+    return doubtful;
+  }
+
+  /**
+   * The kernel accepts more only after a third of its buffer, which may be megabytes, has drained; with a slow reader
+   * that takes minutes. Acknowledgements show whether the peer is still reading.
+   */
+  function judge(socket: Socket, stall: Stall, unacked: Map<number, number>, nowMs: number): void {
+    const handle = handleOf(socket);
+    if (handle === null) return;
+    const takenBytes = takenOf(handle);
+    const acked = { bytes: takenBytes - (unacked.get(fstatSync(handle.fd).ino) ?? 0), atMs: nowMs };
+    if (stall.acked === null) stall.acked = acked;
+    // Half, because the first check came after the stall began, and acknowledgements come in steps.
+    else if (acked.bytes - stall.acked.bytes >= leastBytes / 2)
+      stalls.set(socket, { sinceMs: nowMs, takenBytes, acked });
+    else {
+      onCut();
+      // A reset also frees the kernel's buffers, which would outlive a closed connection.
+      socket.resetAndDestroy();
+    }
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return;
+    const nowMs = performance.now();
+    const doubtful = listDoubtful(nowMs);
+    if (doubtful.length === 0) return;
+    isLooking = true;
+    const unacked = await readUnackedBytes();
+    isLooking = false;
+    for (const [socket, stall] of doubtful) judge(socket, stall, unacked, nowMs);
+  }
+
+  const clock = setInterval(() => void look(), windowMs / looksPerWindow).unref();
+  return {
+    /** The kernel's socket, not the TLS layer on top of it. */
+    watch(socket: Socket): void {
+      open.add(socket);
+      socket.once("close", () => {
+        open.delete(socket);
+        stalls.delete(socket);
+      });
+    },
+    close: () => clearInterval(clock),
+  };
+}
+
+function handleOf(socket: Socket): Handle | null {
+  return (socket as Socket & { _handle?: Handle | null })._handle ?? null;
+}
+
+function takenOf({ bytesWritten, writeQueueSize }: Handle): number {
+  return bytesWritten - writeQueueSize;
+}
+
+/** Matches a line's send queue, unless empty, and the socket's inode. */
+const queued = /^ *\d+: \S+ \S+ [\dA-F]{2} (?!0{8})([\dA-F]{8}):[\dA-F]{8} \S+ \S+ +\d+ +\d+ +(\d+) /gm;
+
+/**
+ * Unacknowledged bytes of all processes on this machine, by the inode of the socket. Only available on Linux.
+ */
+async function readUnackedBytes(): Promise<Map<number, number>> {
+  const found = new Map<number, number>();
+  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+    const lines = await readFile(table, "latin1").catch(() => "");
+    for (const [, bytes = "", inode] of lines.matchAll(queued))
+      found.set(Number(inode), Number.parseInt(bytes, 16));
+  }
+  return found;
 }

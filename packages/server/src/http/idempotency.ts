@@ -13,7 +13,7 @@ import type { Deps } from "../deps.ts";
 import { AppError, invalid } from "../kernel/errors.ts";
 import { randomText } from "../kernel/ids.ts";
 import { claimCall, dropClaim, extendClaim, findCall, recordAnswer } from "./idempotency-queries.ts";
-import { addRouteHook } from "./route-hooks.ts";
+import { addRouteHook } from "./request-context.ts";
 
 /**
  * Lets a POST be repeated with the same Idempotency-Key. A use case that changes rows records its response in the same

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import type { Socket } from "node:net";
 import { HEADERS_MAX_BYTES } from "@upstow/contract";
 import type { FastifyBaseLogger } from "fastify";
-import { readTlsFiles, type TlsConfig } from "../config/tls.ts";
+import { readTlsFiles, type TlsConfig } from "../config/services.ts";
 import { http } from "../kernel/net/node-http.ts";
 
 /** PEM texts. */

@@ -8,8 +8,8 @@ import type { Config } from "../config.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/listen-address.ts";
 import { unknownPath } from "./error-handler.ts";
+import { addRouteHook } from "./request-context.ts";
 import { isForwarded } from "./require-https.ts";
-import { addRouteHook } from "./route-hooks.ts";
 
 export function createMetrics(droppedLogLines = () => 0): Registry {
   const registry = new Registry();

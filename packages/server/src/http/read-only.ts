@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { DatabaseReadOnly } from "../db/database.ts";
+import { type Database, DatabaseReadOnly, type Migrating } from "../db/database.ts";
 import type { RelocationName } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import { type DialectName, statement } from "../db/statement.ts";
+import { type TableName, tableNames } from "../db/table-names.ts";
 import type { Deps } from "../deps.ts";
 import { AppError } from "../kernel/errors.ts";
 
@@ -63,14 +64,14 @@ export const listReasons = statement((q, _: object) =>
   q.selectFrom("read_only").selectAll().orderBy("reason"),
 );
 
-export const insertReason = statement((q, p: { reason: RelocationName; since: number }) =>
+const insertReason = statement((q, p: { reason: RelocationName; since: number }) =>
   q
     .insertInto("read_only")
     .values({ reason: p.reason, since: p.since })
     .onConflict((conflict) => conflict.column("reason").doNothing()),
 );
 
-export const deleteReason = statement((q, p: { reason: RelocationName }) =>
+const deleteReason = statement((q, p: { reason: RelocationName }) =>
   q.deleteFrom("read_only").where("reason", "=", p.reason),
 );
 
@@ -91,3 +92,95 @@ export function refuseChanges(app: FastifyInstance, mode: ReadOnlyMode): void {
 }
 
 const isExempt = (config: { whileReadOnly?: boolean } | undefined) => config?.whileReadOnly === true;
+
+/** Tables that stay writable: limits are still counted, and the move keeps a journal. */
+const writable: TableName[] = [
+  "migration",
+  "rate_window",
+  "read_only",
+  "relocation",
+  "relocated_object",
+  "relocated_table",
+];
+const guarded = tableNames.filter((name) => !writable.includes(name));
+const changes = ["insert", "update", "delete"];
+
+/**
+ * From here on no row can change: triggers reject it, so that nothing in flight slips through. The running service sees
+ * the reason within a second and rejects changes by itself.
+ */
+export function enterReadOnly(db: Database, reason: RelocationName, now: number): Promise<void> {
+  return migrateAlone(db, async (tx) => {
+    const isOn = (await tx.all(listReasons, {})).length > 0;
+    await tx.run(insertReason, { reason, since: now });
+    if (!isOn) await tx.script(lock(db.dialect));
+  });
+}
+
+/** `lastChanges` are made in the same transaction, so no other change comes before them. */
+export function leaveReadOnly(
+  db: Database,
+  reason: RelocationName,
+  lastChanges: (tx: Migrating) => Promise<void> = async () => {},
+): Promise<void> {
+  return migrateAlone(db, async (tx) => {
+    const ended = await tx.run(deleteReason, { reason });
+    const isStillOn = (await tx.all(listReasons, {})).length > 0;
+    if (ended > 0 && !isStillOn) await tx.script(unlock(db.dialect));
+    await lastChanges(tx);
+  });
+}
+
+/** PostgreSQL: these never change again, even if an unaware process is still running. */
+export function closeForGood(tables: TableName[]): string {
+  const triggers = tables.map(
+    (table) =>
+      `CREATE TRIGGER closed BEFORE INSERT OR UPDATE OR DELETE ON ${table} EXECUTE FUNCTION refuse_for_good();`,
+  );
+  return [refusal("refuse_for_good"), ...triggers].join("\n");
+}
+
+function lock(dialect: DialectName): string {
+  if (dialect === "sqlite") {
+    const refuse = (table: string, change: string) =>
+      `CREATE TRIGGER read_only_${table}_${change} BEFORE ${change} ON ${table} BEGIN SELECT RAISE(ABORT, 'read-only'); END;`;
+    return guarded.flatMap((table) => changes.map((change) => refuse(table, change))).join("\n");
+  }
+  const triggers = guarded.map(
+    (table) =>
+      `CREATE TRIGGER read_only BEFORE INSERT OR UPDATE OR DELETE ON ${table} EXECUTE FUNCTION refuse_change();`,
+  );
+  return [refusal("refuse_change"), ...triggers].join("\n");
+}
+
+function refusal(name: string): string {
+  return `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'read-only' USING ERRCODE = 'UP001'; END $$;`;
+}
+
+/** A table added by an update in the meantime has no trigger. */
+function unlock(dialect: DialectName): string {
+  if (dialect === "sqlite") {
+    return guarded
+      .flatMap((table) => changes.map((change) => `DROP TRIGGER IF EXISTS read_only_${table}_${change};`))
+      .join("\n");
+  }
+  return [
+    ...guarded.map((table) => `DROP TRIGGER IF EXISTS read_only ON ${table};`),
+    "DROP FUNCTION IF EXISTS refuse_change();",
+  ].join("\n");
+}
+
+const mostAttempts = 20;
+const deadlock = "40P01";
+
+/** Creating a trigger can deadlock with writers; PostgreSQL then aborts one of the two. */
+async function migrateAlone(db: Database, work: (tx: Migrating) => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.migrate(work);
+    } catch (error) {
+      if (attempt >= mostAttempts || (error as { code?: unknown }).code !== deadlock) throw error;
+    }
+  }
+}

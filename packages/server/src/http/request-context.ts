@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { ErrorCode, RateWindowName } from "@upstow/contract";
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from "fastify";
 import type { Deps } from "../deps.ts";
 import type { Actor, Author } from "../kernel/actor.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -94,4 +94,19 @@ export function signalGone(response: ServerResponse): AbortSignal {
   });
   if (response.destroyed) gone.abort();
   return gone.signal;
+}
+
+type HookName = "onRequest" | "preParsing" | "preValidation" | "preHandler" | "onSend" | "onResponse";
+type Hook<Name extends HookName> = Exclude<NonNullable<RouteOptions[Name]>, unknown[]>;
+
+const added = new WeakMap<RouteOptions, Map<HookName, number>>();
+
+/** Adds a hook to a route as it is registered: after those added before, ahead of the route's own. */
+export function addRouteHook<Name extends HookName>(route: RouteOptions, name: Name, hook: Hook<Name>): void {
+  const counts = added.get(route) ?? new Map<HookName, number>();
+  added.set(route, counts);
+  const count = counts.get(name) ?? 0;
+  const hooks: unknown[] = [route[name] ?? []].flat();
+  Object.assign(route, { [name]: hooks.toSpliced(count, 0, hook) });
+  counts.set(name, count + 1);
 }

@@ -9,7 +9,6 @@ import { lingerAfterEarlyAnswers } from "./body-deadline.ts";
 import type { Connections } from "./connections.ts";
 import { rawErrorResponse, sendError } from "./error-handler.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
-import { watchSignedUrls } from "./signed-url.ts";
 import { noCompilers } from "./validation.ts";
 
 export interface ServerOptions {
@@ -105,5 +104,25 @@ function explainUnreadable(error: NodeJS.ErrnoException, isInBody: boolean): App
     "VALIDATION_ERROR",
     tooLarge ? "The headers are too large." : "This is not valid HTTP.",
     { status: tooLarge ? 431 : isTimeout(error) ? 408 : 400 },
+  );
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** The error for a signed URL that cannot be parsed, because it was edited. Null for any other URL. */
+    editedSignedUrl(url: string): AppError | null;
+  }
+}
+
+/** Recognises signed URLs by the routes that declare them, because a URL that cannot be decoded has no route. */
+function watchSignedUrls(app: FastifyInstance): void {
+  const prefixes = new Set<string>();
+  app.addHook("onRoute", ({ url, config }) => {
+    if (config?.signedUrl === true) prefixes.add(url.replace(/[:*].*/, ""));
+  });
+  app.decorate("editedSignedUrl", (url) =>
+    [...prefixes].some((prefix) => url.startsWith(prefix))
+      ? new AppError("FORBIDDEN", "This URL is not as it was signed.")
+      : null,
   );
 }

@@ -7,8 +7,8 @@ import { after, before, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { createSelfSigned } from "../../test/support/self-signed.ts";
+import { createSlowReaderWatch } from "./connections.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
-import { createSlowReaderWatch } from "./slow-readers.ts";
 
 const windowMs = 2000;
 const mebibyte = Buffer.alloc(1024 * 1024, "m");

@@ -1,6 +1,6 @@
 import type { Span, TextMapGetter } from "@opentelemetry/api";
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from "fastify";
-import type { TracingConfig } from "../config/tracing.ts";
+import type { TracingConfig } from "../config/services.ts";
 import { type Call, type RunningCall, watchCalls } from "../kernel/calls.ts";
 import { version } from "../kernel/version.ts";
 

@@ -4,7 +4,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { FastifyInstance, FastifySchema, preValidationHookHandler } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { AppError, invalid } from "../kernel/errors.ts";
-import { addRouteHook } from "./route-hooks.ts";
+import { addRouteHook } from "./request-context.ts";
 
 type CompileValidator = NonNullable<FastifyInstance["validatorCompiler"]>;
 type Validate = ReturnType<CompileValidator>;

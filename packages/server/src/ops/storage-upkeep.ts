@@ -1,6 +1,6 @@
 import type { Deps } from "../deps.ts";
-import type { DiskStore } from "../storage/disk/index.ts";
-import type { S3Store } from "../storage/s3/index.ts";
+import type { DiskStore } from "../storage/disk/disk-store.ts";
+import type { S3Store } from "../storage/s3/s3-store.ts";
 import type { Background } from "./background.ts";
 import { keepReport, keepScrub } from "./maintenance-reports.ts";
 

@@ -1,14 +1,21 @@
-import { DELETED_PROJECTS_MAX, TIERS, type TierName, type UpdateProjectBody } from "@upstow/contract";
+import {
+  DELETED_PROJECTS_MAX,
+  IMAGE_QUALITIES,
+  IMAGE_WIDTHS,
+  type ProjectWithSettings,
+  TIERS,
+  type TierName,
+  type UpdateProjectBody,
+} from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import type { ProjectRow } from "../db/schema.ts";
 import type { Deps } from "../deps.ts";
 import { type Actor, type Author, serviceAuthor } from "../kernel/actor.ts";
-import { AppError, notFound, raiseTier, unauthorized } from "../kernel/errors.ts";
+import { AppError, invalid, notFound, raiseTier, unauthorized } from "../kernel/errors.ts";
 import { createId, randomText } from "../kernel/ids.ts";
 import { revokeKeysOfProject } from "./api-keys/queries.ts";
 import { record } from "./audit/record.ts";
 import { insertDefaultRoute } from "./file-routes/queries.ts";
-import { writeImageSettings } from "./image-settings.ts";
 import { writeLog } from "./logs/queries.ts";
 import {
   countDeletedProjects,
@@ -178,4 +185,29 @@ export function requireOwnProject(actor: Actor, projectId: string): void {
     "a key of another project",
     "The path names another project than that of the key. Send a key of the project; it gets its first one in the dashboard or by 'upstow key create'.",
   );
+}
+
+export type ImageSettingsRow = Pick<ProjectRow, "image_widths" | "image_qualities" | "image_presets">;
+type ImageSettings = Pick<ProjectWithSettings, "imageWidths" | "imageQualities" | "imagePresets">;
+
+/** Which variants `/i/` serves of a project's public files. */
+export function readImageSettings(row: ImageSettingsRow): ImageSettings {
+  return {
+    imageWidths: row.image_widths === null ? [...IMAGE_WIDTHS] : JSON.parse(row.image_widths),
+    imageQualities: row.image_qualities === null ? [...IMAGE_QUALITIES] : JSON.parse(row.image_qualities),
+    imagePresets: row.image_presets === null ? {} : JSON.parse(row.image_presets),
+  };
+}
+
+/** Null where a setting stays as it is. */
+function writeImageSettings(body: UpdateProjectBody) {
+  for (const [name, { width, height }] of Object.entries(body.imagePresets ?? {}))
+    if (width === undefined && height === undefined)
+      throw invalid(`imagePresets.${name}`, "needs a width or a height");
+  const write = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
+  return {
+    imageWidths: write(body.imageWidths),
+    imageQualities: write(body.imageQualities),
+    imagePresets: write(body.imagePresets),
+  };
 }

@@ -20,8 +20,7 @@ import type { Actor, Author } from "../kernel/actor.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { createCountedKey } from "./api-keys/api-keys.ts";
-import { readImageSettings } from "./image-settings.ts";
-import { createProject, deleteProject, getProject, updateProject } from "./projects.ts";
+import { createProject, deleteProject, getProject, readImageSettings, updateProject } from "./projects.ts";
 import { listProjects } from "./queries.ts";
 
 const tags = ["projects"];

@@ -1,4 +1,4 @@
-import type { CdnPurgeConfig } from "../config/delivery.ts";
+import type { CdnPurgeConfig } from "../config/services.ts";
 import type { Config } from "../config.ts";
 
 /** What a shared cache may still have of a file: its URLs, and everything tagged with its id. */

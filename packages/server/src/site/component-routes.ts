@@ -1,8 +1,7 @@
 import type { Gallery } from "@upstow/gallery";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
-import { type PageSources, pageSources } from "../http/page-sources.ts";
-import { sendStatic } from "../http/static-file.ts";
+import { type PageSources, pageSources, sendStatic } from "../http/static-file.ts";
 import { AppError } from "../kernel/errors.ts";
 import { version } from "../kernel/version.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createSessionSigner } from "../../src/dashboard/session/session-cookie.ts";
+import { createSessionSigner } from "../../src/dashboard/session/visitor.ts";
 import { createSession } from "../../src/dashboard/sessions.ts";
 import type { Answer, TestApp } from "./start-app.ts";
 

@@ -17,8 +17,8 @@ import {
   findSessionCookie,
   finishCookies,
   isHttps,
-} from "./session-cookie.ts";
-import { visitorOf } from "./visitor.ts";
+  visitorOf,
+} from "./visitor.ts";
 
 declare module "fastify" {
   /** The signed-in user; set by `requireSession`. */

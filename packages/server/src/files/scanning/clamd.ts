@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { ClamdConfig } from "../../config/clamd.ts";
+import type { ClamdConfig } from "../../config/services.ts";
 
 export type ScanAnswer =
   | { verdict: "clean" }

@@ -1,9 +1,12 @@
 import { constants } from "node:fs";
-import { access, stat, statfs } from "node:fs/promises";
+import { access, readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
 import type { Config } from "../../config.ts";
+import type { Database } from "../../db/database.ts";
+import { statement } from "../../db/statement.ts";
 import { type Check, createChecks } from "./check.ts";
 
-const { ok, warning, failed } = createChecks("data directory");
+const directory = createChecks("data directory");
 
 const GB = 1024 ** 3;
 const scarceBytes = 2 * GB;
@@ -15,9 +18,12 @@ export async function checkDataDirectory(config: Config): Promise<Check[]> {
   const found = await stat(path).catch(() => null);
   if (found === null) {
     const isUsed = config.databaseUrl === null || config.s3 === null || config.secrets === null;
-    return isUsed ? [warning(`${path} does not exist yet.`, "Start the service once with npm start.")] : [];
+    return isUsed
+      ? [directory.warning(`${path} does not exist yet.`, "Start the service once with npm start.")]
+      : [];
   }
-  if (!found.isDirectory()) return [failed(`${path} is not a directory.`, "Set UPSTOW_DATA_DIR to one.")];
+  if (!found.isDirectory())
+    return [directory.failed(`${path} is not a directory.`, "Set UPSTOW_DATA_DIR to one.")];
   const checks = [await checkAccess(path, found.uid, found.mode), await checkSpace(path)];
   return checks;
 }
@@ -28,19 +34,22 @@ async function checkAccess(path: string, owner: number, mode: number): Promise<C
     () => false,
   );
   if (!isWritable) {
-    return failed(
+    return directory.failed(
       `${path} cannot be written.`,
       "Run as the user that runs the service, or mount it writable.",
     );
   }
   if ((mode & othersMayEnter) !== 0) {
-    return warning(`${path} can be entered by other users of this machine.`, `chmod 700 ${path}`);
+    return directory.warning(`${path} can be entered by other users of this machine.`, `chmod 700 ${path}`);
   }
   const self = process.getuid?.() ?? owner;
   if (self !== owner && self !== 0) {
-    return warning(`${path} belongs to another user (${owner}).`, "Run as the user that runs the service.");
+    return directory.warning(
+      `${path} belongs to another user (${owner}).`,
+      "Run as the user that runs the service.",
+    );
   }
-  return ok(`${path} is writable and private`);
+  return directory.ok(`${path} is writable and private`);
 }
 
 async function checkSpace(path: string): Promise<Check> {
@@ -49,6 +58,58 @@ async function checkSpace(path: string): Promise<Check> {
   const share = disk.blocks === 0 ? 0 : Math.round((100 * disk.bavail) / disk.blocks);
   const message = `${(freeBytes / GB).toFixed(1)} GB free (${share} %)`;
   const fix = "Make room on the disk, or move the data directory to a larger one.";
-  if (freeBytes < tooFewBytes) return failed(`Only ${message}; uploads are refused soon.`, fix);
-  return freeBytes < scarceBytes ? warning(`Only ${message}.`, fix) : ok(message);
+  if (freeBytes < tooFewBytes) return directory.failed(`Only ${message}; uploads are refused soon.`, fix);
+  return freeBytes < scarceBytes ? directory.warning(`Only ${message}.`, fix) : directory.ok(message);
+}
+
+const leftovers = createChecks("leftovers");
+
+const hourMs = 3_600_000;
+const largeLogBytes = 512 * 1024 * 1024;
+
+// bounded: once per operator command
+const countOverdue = statement((q, p: { before: number }) =>
+  q
+    .selectFrom("storage_deletion")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("run_at", "<", p.before),
+);
+
+/** Leftovers that a healthy service cleans up by itself, so they indicate a problem if they stay. */
+export async function checkLeftovers(db: Database, dataDir: string, now: number): Promise<Check[]> {
+  const checks: Check[] = [];
+  const overdue = (await db.get(countOverdue, { before: now - hourMs }))?.count ?? 0;
+  if (overdue > 0) {
+    checks.push(
+      leftovers.warning(
+        `${overdue} deleted objects still wait to be removed from storage.`,
+        "Start the service and read its log.",
+      ),
+    );
+  }
+  const abandoned = await countOldFiles(join(dataDir, "objects", "tmp"), now - 48 * hourMs);
+  if (abandoned > 0) {
+    checks.push(
+      leftovers.warning(
+        `${abandoned} unfinished uploads were never swept.`,
+        "Start the service; it sweeps every hour.",
+      ),
+    );
+  }
+  const log = await stat(join(dataDir, "upstow.db-wal")).catch(() => null);
+  if (log !== null && log.size > largeLogBytes) {
+    checks.push(
+      leftovers.warning(
+        "The database's log has grown large.",
+        "Look for a program that keeps the database open, and end it.",
+      ),
+    );
+  }
+  return checks.length > 0 ? checks : [leftovers.ok("nothing is left over")];
+}
+
+async function countOldFiles(directory: string, before: number): Promise<number> {
+  const names = await readdir(directory).catch(() => []);
+  const files = await Promise.all(names.map((name) => stat(join(directory, name)).catch(() => null)));
+  return files.filter((file) => file !== null && file.mtimeMs < before).length;
 }

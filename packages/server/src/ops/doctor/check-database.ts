@@ -1,9 +1,10 @@
+import { sql } from "#kysely";
 import type { Database } from "../../db/database.ts";
 import { migrate } from "../../db/migrate.ts";
+import { statement } from "../../db/statement.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
+import { findDamage } from "../backup/embedded.ts";
 import { type Check, createChecks } from "./check.ts";
-import { checkPostgres } from "./check-postgres.ts";
-import { checkSqlite } from "./check-sqlite.ts";
 
 const { ok, warning, failed } = createChecks("database");
 
@@ -79,4 +80,104 @@ async function listPendingMigrations(db: Database): Promise<string[]> {
       }),
   });
   return [...pending];
+}
+
+const describeEngine = statement((q, _: object) =>
+  q.selectNoFrom([
+    sql<string>`sqlite_version()`.as("version"),
+    sql<string>`(select journal_mode from pragma_journal_mode)`.as("journalMode"),
+    sql<number>`(select synchronous from pragma_synchronous)`.as("synchronous"),
+  ]),
+);
+
+/** Older ones can corrupt a database when its log starts over. */
+const oldestSqlite = [3, 51, 3];
+const full = 2;
+
+async function checkSqlite(db: Database): Promise<Check[]> {
+  const engine = await db.get(describeEngine, {});
+  const checks: Check[] = [];
+  if (engine === null || isOlder(engine.version)) {
+    checks.push(
+      failed(
+        `SQLite ${engine?.version} can lose data; ${oldestSqlite.join(".")} is the oldest that is safe.`,
+        "Run on the Node that this repository installs: start with npm start.",
+      ),
+    );
+  }
+  if (engine?.journalMode !== "wal" || engine.synchronous < full) {
+    checks.push(
+      failed(
+        "The disk does not allow write-ahead logging with full syncs, so a power cut can lose data.",
+        "Keep the data directory on a local disk, not on a network share.",
+      ),
+    );
+  }
+  const damage = await findDamage(db);
+  if (damage !== null) {
+    checks.push(failed(`It is damaged: ${damage}.`, "Stop the service and restore the last backup."));
+  }
+  return checks.length > 0 ? checks : [ok(`SQLite ${engine?.version}, every commit synced, file undamaged`)];
+}
+
+function isOlder(version: string): boolean {
+  const numbers = version.split(".").map(Number);
+  for (const [i, least] of oldestSqlite.entries()) {
+    const number = numbers[i] ?? 0;
+    if (number !== least) return number < least;
+  }
+  return false;
+}
+
+const setting = (name: string) => sql<string>`current_setting(${sql.lit(name)})`;
+
+// bounded: as many as there are connections
+const describeServer = statement((q, _: object) =>
+  q.selectNoFrom([
+    setting("server_version").as("version"),
+    setting("server_version_num").as("versionNumber"),
+    setting("max_connections").as("maxConnections"),
+    setting("server_encoding").as("encoding"),
+    setting("fsync").as("fsync"),
+    setting("full_page_writes").as("fullPageWrites"),
+    setting("synchronous_commit").as("synchronousCommit"),
+    sql<number>`(select cast(count(*) as bigint) from pg_stat_activity where backend_type = 'client backend')`.as(
+      "used",
+    ),
+  ]),
+);
+
+const oldestPostgres = 140_000;
+/** The connections that one instance may open. */
+const poolSize = 20;
+
+async function checkPostgres(db: Database): Promise<Check[]> {
+  const server = await db.get(describeServer, {});
+  if (server === null) return [failed("It does not say what it is.", "Check UPSTOW_DATABASE_URL.")];
+  const checks: Check[] = [];
+  if (Number(server.versionNumber) < oldestPostgres) {
+    checks.push(failed(`PostgreSQL ${server.version} is too old.`, "Move to PostgreSQL 14 or later."));
+  }
+  if (server.encoding !== "UTF8") {
+    checks.push(failed(`Its encoding is ${server.encoding}.`, "Make the database with ENCODING 'UTF8'."));
+  }
+  for (const [name, value] of [
+    ["fsync", server.fsync],
+    ["full_page_writes", server.fullPageWrites],
+    ["synchronous_commit", server.synchronousCommit],
+  ]) {
+    if (value !== "off") continue;
+    checks.push(failed(`${name} is off, so a crash can lose what was acknowledged.`, `Set ${name} = on.`));
+  }
+  const most = Number(server.maxConnections);
+  const connections = `${server.used} of ${most} connections in use`;
+  if (most - server.used < poolSize) {
+    checks.push(
+      warning(
+        `${connections}; an instance may need ${poolSize}.`,
+        "Raise max_connections, or put a pooler in between.",
+      ),
+    );
+  }
+  return checks.length > 0 ? checks : [ok(`PostgreSQL ${server.version}, ${connections}`)];
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MB } from "@upstow/contract";
 import { clamdMissing, startClamd } from "../../../../../test/support/clamd.ts";
-import { checkScanner } from "./check-scanner.ts";
+import { checkScanner } from "./check-services.ts";
 
 describe("doctor's look at the virus scanner", { skip: clamdMissing }, () => {
   /** What each check says, with the largest file that is sent to a scanner with these settings. */

@@ -10,7 +10,7 @@ import { type Check, createChecks } from "./check.ts";
 /** A blob's path relative to the object directory; null for a small one, which is in the database. */
 export type BlobPath = (blob: string) => string | null;
 
-const { ok, warning, failed } = createChecks("storage");
+const storage = createChecks("storage");
 
 const findIdentity = statement((q, _: object) => q.selectFrom("disk_store").select("identity"));
 const listNewestBlobs = statement((q, _: object) =>
@@ -38,7 +38,7 @@ async function checkDamage(db: Database): Promise<Check[]> {
   const damaged = (await db.get(countDamagedFiles, {}))?.count ?? 0;
   if (damaged === 0) return [];
   return [
-    warning(
+    storage.warning(
       `${damaged} files were found damaged by the last check of stored files.`,
       "`upstow verify` lists them; docs/verify.md says how to mend them.",
     ),
@@ -52,7 +52,7 @@ async function checkDirectory(db: Database, config: Config, blobPath: BlobPath):
   const onDisk = await readFile(join(root, "identity"), "utf8").catch(() => null);
   if (onDisk !== identity) {
     return [
-      failed(
+      storage.failed(
         onDisk === null ? `${root} is missing or empty.` : `${root} belongs to another database.`,
         "Mount the disk that holds the objects, or restore database and objects together from one backup.",
       ),
@@ -64,7 +64,8 @@ async function checkDirectory(db: Database, config: Config, blobPath: BlobPath):
     () => true,
     () => false,
   );
-  if (!isWritable) return [failed(`${root} cannot be written.`, "Run as the user that runs the service.")];
+  if (!isWritable)
+    return [storage.failed(`${root} cannot be written.`, "Run as the user that runs the service.")];
   return checkBlobs(db, root, blobPath);
 }
 
@@ -82,7 +83,7 @@ async function checkBlobs(db: Database, root: string, blobPath: BlobPath): Promi
   const checks: Check[] = [];
   if (lost > 0) {
     checks.push(
-      failed(
+      storage.failed(
         `${lost} of the newest ${newest.length} objects have lost their bytes.`,
         "Restore the last backup.",
       ),
@@ -91,11 +92,90 @@ async function checkBlobs(db: Database, root: string, blobPath: BlobPath): Promi
   const damaged = (await db.get(countDamaged, {}))?.count ?? 0;
   if (damaged > 0) {
     checks.push(
-      warning(
+      storage.warning(
         `${damaged} objects are damaged and not served.`,
         "Check the disk; upload them again or restore a backup.",
       ),
     );
   }
-  return checks.length > 0 ? checks : [ok(`${root} belongs to this database and is writable`)];
+  return checks.length > 0 ? checks : [storage.ok(`${root} belongs to this database and is writable`)];
+}
+
+/** A bucket as seen by the doctor. */
+export interface Bucket {
+  name: string;
+  examine(): Promise<{
+    unusable: string | null;
+    clockAheadMs: number | null;
+    refused: { act: string; reason: string }[];
+    guardsCopies: boolean | null;
+  }>;
+  /** Whether pages on other origins may upload and read the etag. */
+  allowsBrowsers(): Promise<boolean>;
+  allowBrowsers(): Promise<void>;
+}
+
+const ofBucket = createChecks("bucket");
+const clock = createChecks("bucket's clock");
+const cors = createChecks("bucket's CORS");
+
+const noticeableMs = 5_000;
+/** S3 rejects signatures that are off by more than 15 minutes; latency may use up part of that. */
+const harmfulMs = 10 * 60_000;
+/** Files work without it; only remains of abandoned uploads are not cleaned up. */
+const optionalActs = ["list"];
+const rightsPage = 'Grant what docs/s3.md lists under "Rights".';
+
+export async function checkBucket(bucket: Bucket, options: { mend: boolean }): Promise<Check[]> {
+  const found = await bucket.examine();
+  const time = checkTime(found.clockAheadMs);
+  if (found.unusable !== null) {
+    const fix = "Check UPSTOW_S3_ENDPOINT, UPSTOW_S3_REGION, UPSTOW_S3_BUCKET, and that the bucket exists.";
+    return [ofBucket.failed(`${bucket.name} cannot be used: ${found.unusable}.`, fix), ...time];
+  }
+  const rights = found.refused.map(({ act, reason }) => {
+    const judge = optionalActs.includes(act) ? ofBucket.warning : ofBucket.failed;
+    return judge(`The service may not ${act} in ${bucket.name}: ${reason}.`, rightsPage);
+  });
+  const canWrite = !found.refused.some(({ act }) => act === "write");
+  const browsers = canWrite ? [await checkBrowsers(bucket, options.mend)] : [];
+  const well =
+    rights.length > 0 ? rights : [ofBucket.ok(`${bucket.name} can be written, read, copied and deleted`)];
+  return [...well, ...checkGuard(found.guardsCopies), ...time, ...browsers];
+}
+
+function checkGuard(guardsCopies: boolean | null): Check[] {
+  if (guardsCopies !== false) return [];
+  const fix =
+    'Nothing for one instance. With several, read "Stores without conditional copies" in docs/s3.md.';
+  return [ofBucket.warning("The store does not keep a copy from replacing an object.", fix)];
+}
+
+function checkTime(aheadMs: number | null): Check[] {
+  if (aheadMs === null) return [];
+  const seconds = (Math.abs(aheadMs) / 1000).toFixed(0);
+  const message = `The store's clock and this machine's are ${seconds} s apart.`;
+  const fix = "Let both keep their time by NTP (timedatectl set-ntp true).";
+  if (Math.abs(aheadMs) > harmfulMs) return [clock.failed(message, fix)];
+  return [Math.abs(aheadMs) > noticeableMs ? clock.warning(message, fix) : clock.ok("as this machine's")];
+}
+
+async function checkBrowsers(bucket: Bucket, mend: boolean): Promise<Check> {
+  const well = cors.ok("pages may upload, and see the ETag of what they sent");
+  try {
+    if (await bucket.allowsBrowsers()) return well;
+    if (!mend) {
+      return cors.warning(
+        "Pages may not upload to the bucket, or do not see the ETag.",
+        "Run `upstow doctor --fix` to add the rule, or set it as docs/s3.md says.",
+      );
+    }
+    await bucket.allowBrowsers();
+    if (await bucket.allowsBrowsers()) return cors.ok("the rule that lets pages upload was added");
+    return cors.warning("The rule was added, but pages may not upload yet.", "Look again in a minute.");
+  } catch (error) {
+    const reason = (error as Error).message;
+    const fix = "Set the rule where the provider keeps it, as docs/s3.md says.";
+    return cors.warning(`Whether pages may upload was not found out or mended: ${reason}.`, fix);
+  }
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { describe, it } from "node:test";
 import { readConfig } from "../../config.ts";
-import { checkTls } from "./check-tls.ts";
+import { checkTls } from "./check-urls.ts";
 
 /** Made for this test; it names files.example.com. */
 const cert = `-----BEGIN CERTIFICATE-----

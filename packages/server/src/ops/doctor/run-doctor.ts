@@ -2,22 +2,14 @@ import type { Config } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
 import type { Keyring } from "../../kernel/security/keyring.ts";
 import { type Check, createChecks } from "./check.ts";
-import { type Bucket, checkBucket } from "./check-bucket.ts";
-import { checkClock } from "./check-clock.ts";
-import { checkConfiguration } from "./check-configuration.ts";
-import { checkDataDirectory } from "./check-data-directory.ts";
+import { checkClock, checkConfiguration, checkProxies, checkSecret } from "./check-configuration.ts";
+import { checkDataDirectory, checkLeftovers } from "./check-data-directory.ts";
 import { checkDatabase } from "./check-database.ts";
-import { checkLeftovers } from "./check-leftovers.ts";
-import { checkMetrics } from "./check-metrics.ts";
 import { checkMove } from "./check-move.ts";
-import { checkProxies } from "./check-proxies.ts";
-import { checkRedis } from "./check-redis.ts";
 import { checkRenderers } from "./check-renderers.ts";
-import { checkScanner } from "./check-scanner.ts";
-import { checkSecret } from "./check-secret.ts";
-import { type BlobPath, checkStorage } from "./check-storage.ts";
-import { checkTls } from "./check-tls.ts";
-import { checkUrls } from "./check-urls.ts";
+import { checkMetrics, checkRedis, checkScanner } from "./check-services.ts";
+import { type BlobPath, type Bucket, checkBucket, checkStorage } from "./check-storage.ts";
+import { checkTls, checkUrls } from "./check-urls.ts";
 
 export interface DoctorDeps {
   config: Config;

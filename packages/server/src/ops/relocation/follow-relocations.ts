@@ -1,4 +1,4 @@
-import type { S3Config } from "../../config/s3.ts";
+import type { S3Config } from "../../config/services.ts";
 import { ConfigError } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
 import type { RelocationRow } from "../../db/schema.ts";

@@ -1,8 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import type { TableName } from "../../db/table-names.ts";
 import type { Deps } from "../../deps.ts";
-import { findRelocation } from "../../http/read-only.ts";
-import { closeForGood, leaveReadOnly } from "../../http/read-only-switch.ts";
+import { closeForGood, findRelocation, leaveReadOnly } from "../../http/read-only.ts";
 import { serviceAuthor } from "../../kernel/actor.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";

@@ -1,7 +1,7 @@
 import { ACCOUNT_RATE_FACTOR, RATE_WINDOW_SEC, type RateLimits, type RateWindowName } from "@upstow/contract";
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import type { Deps } from "../../deps.ts";
-import { addRouteHook } from "../../http/route-hooks.ts";
+import { addRouteHook } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { type RateLimitPair, type RateWindow, rateLimited } from "../../kernel/rate-limiter.ts";
 import { writeLog } from "../logs/queries.ts";

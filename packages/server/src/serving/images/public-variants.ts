@@ -2,7 +2,7 @@ import type { Deps } from "../../deps.ts";
 import { unlessReadOnly } from "../../http/read-only.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
-import { type ImageSettingsRow, readImageSettings } from "../../projects/image-settings.ts";
+import { type ImageSettingsRow, readImageSettings } from "../../projects/projects.ts";
 import { periodOf } from "../../projects/usage/period.ts";
 import { findUsageTotal } from "../../projects/usage/queries.ts";
 import { recallImageFile, type ServedFile } from "../queries.ts";

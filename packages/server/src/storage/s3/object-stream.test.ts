@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createObjectStream } from "./object-stream.ts";
+import { createObjectStream } from "./reads.ts";
 
 const body = randomBytes(2_000_000);
 const idleMs = 150;

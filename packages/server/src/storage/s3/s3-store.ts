@@ -12,7 +12,6 @@ import { copyDeadlineOf, createCopyObject } from "./copy-object.ts";
 import { letsBrowsersUpload, openToBrowsers } from "./cors.ts";
 import { createExchange } from "./exchange.ts";
 import { createObjectImport, type ObjectImport } from "./import-objects.ts";
-import { createBucketInspect, createBucketInventory } from "./inspect.ts";
 import { createLocation, createObjectNames } from "./location.ts";
 import { createBucketMultipart } from "./multipart.ts";
 import type { ObjectHeaders } from "./object-calls.ts";
@@ -21,7 +20,13 @@ import { withDeadline } from "./s3-call.ts";
 import { type BucketOptions, createS3Client, defaultRetry } from "./s3-client.ts";
 import { isStatus } from "./s3-error.ts";
 import { createFinishPut, toStored } from "./single-put.ts";
-import { type BucketSweepOptions, type BucketSweepReport, sweepBucket } from "./sweep.ts";
+import {
+  type BucketSweepOptions,
+  type BucketSweepReport,
+  createBucketInspect,
+  createBucketInventory,
+  sweepBucket,
+} from "./upkeep.ts";
 
 export interface S3StoreOptions extends BucketOptions {
   /** Recorded on every file. */

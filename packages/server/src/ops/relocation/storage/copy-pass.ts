@@ -2,7 +2,7 @@ import type { Queryable } from "../../../db/database.ts";
 import type { Statement } from "../../../db/statement.ts";
 import { nameFile } from "../../../files/serialize.ts";
 import { findVariantId } from "../../../serving/images/variant-signature.ts";
-import { type CopyDeps, copyObject } from "./copy-object.ts";
+import { type CopyDeps, copyObject, type DamageReason, type SourceObject } from "./copy-object.ts";
 import {
   listFileTypes,
   listMissing,
@@ -11,7 +11,6 @@ import {
   measureMoved,
   measureUncopied,
 } from "./queries.ts";
-import type { DamageReason, SourceObject } from "./read-object.ts";
 
 export interface Amount {
   objects: number;

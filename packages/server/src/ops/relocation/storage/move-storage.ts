@@ -1,7 +1,6 @@
 import type { Database } from "../../../db/database.ts";
 import type { RelocationRow, RelocationState } from "../../../db/schema.ts";
-import { findRelocation, listReasons } from "../../../http/read-only.ts";
-import { enterReadOnly, leaveReadOnly } from "../../../http/read-only-switch.ts";
+import { enterReadOnly, findRelocation, leaveReadOnly, listReasons } from "../../../http/read-only.ts";
 import type { Author } from "../../../kernel/actor.ts";
 import { AppError } from "../../../kernel/errors.ts";
 import { recordMove, setState, startMove } from "../queries.ts";

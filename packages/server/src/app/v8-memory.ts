@@ -1,5 +1,6 @@
 import { createHook } from "node:async_hooks";
 import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 /**
  * When V8 collects garbage to save memory, it drops shapes that no live object has, and code optimised for them is slow
@@ -33,4 +34,22 @@ function keepShapeOfTicks(): void {
  */
 function keepShapesWhileIdle(): void {
   setFlagsFromString("--no-memory-reducer-favors-memory");
+}
+
+type CollectGarbage = (options: {
+  type: "major";
+  execution: "async";
+  flavor: "last-resort";
+}) => Promise<void>;
+
+/**
+ * Releases memory that only startup needed: compiling a few hundred modules leaves about 30 MB of garbage, which V8
+ * keeps until there is pressure, and an idle service has none. An idle service uses 102 MiB with this, 123 MiB without.
+ */
+export function trimMemorySoon(): void {
+  setTimeout(() => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as CollectGarbage;
+    void collect({ type: "major", execution: "async", flavor: "last-resort" });
+  }, 1000).unref();
 }

@@ -1,0 +1,131 @@
+import { TIERS, type Tier } from "@upstow/contract";
+import type { ClamdConfig } from "../../config/services.ts";
+import type { Config } from "../../config.ts";
+import { type Clamd, createClamd } from "../../files/scanning/clamd.ts";
+import { type Check, createChecks } from "./check.ts";
+
+const redis = createChecks("Redis");
+
+/** The service continues without it, more slowly, and logs that only once. */
+export async function checkRedis(tryRedis: () => Promise<void>): Promise<Check> {
+  try {
+    await tryRedis();
+    return redis.ok("answers, and counts rate limits");
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    return redis.warning(
+      `It cannot be used: ${message || code}. Rate limits are counted in the database meanwhile.`,
+      "Check UPSTOW_REDIS_URL, its password, and that Redis runs and lets this machine in.",
+    );
+  }
+}
+
+const scanner = createChecks("virus scanner");
+const dayMs = 86_400_000;
+/** ClamAV publishes new ones every day. */
+const oldSignaturesMs = 3 * dayMs;
+const patienceMs = 120_000;
+const chunkBytes = 64 * 1024;
+
+/** Every scanner reports this as a virus. Split in two, so that none reports this file. */
+const testVirus = Buffer.from(
+  ["X5O!P%@AP[4\\PZX54(P^)7CC)7}$", "EICAR", "-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"].join(""),
+);
+
+/** Whether it answers, knows viruses, and takes files as large as are sent to it. */
+export async function checkScanner(config: ClamdConfig | null, now: number): Promise<Check[]> {
+  if (config === null) return [];
+  const clamd = createClamd(config);
+  try {
+    const version = await clamd.findVersion();
+    const checks = [checkSignatures(version, now)];
+    if ((await scan(clamd, testVirus.length)) !== "infected") {
+      const fix = "Let freshclam fetch signatures, and restart clamd.";
+      return [...checks, scanner.failed("It does not recognize the test virus EICAR.", fix)];
+    }
+    return [...checks, await checkSize(clamd, config.maxBytes), ...checkTiers(config.maxBytes)];
+  } catch (error) {
+    return [
+      scanner.failed(
+        `It cannot be used: ${(error as Error).message}. Files of routes that scan wait for it, and nobody can read them.`,
+        "Check UPSTOW_CLAMD, and that clamd runs and lets this user or machine in.",
+      ),
+    ];
+  }
+}
+
+/** Such as "ClamAV 1.4.3/27694/Thu Jul 10 08:35:21 2025". */
+function checkSignatures(version: string, now: number): Check {
+  const [program = "", number, date = ""] = version.split("/");
+  const madeAt = Date.parse(`${date} UTC`);
+  if (number === undefined || Number.isNaN(madeAt))
+    return scanner.warning(`${program} answers without signatures of ClamAV.`, "Let freshclam fetch them.");
+  const days = Math.floor((now - madeAt) / dayMs);
+  if (now - madeAt > oldSignaturesMs)
+    return scanner.warning(
+      `${program} has signatures that are ${days} days old.`,
+      "Check that freshclam runs.",
+    );
+  return scanner.ok(`${program} with signatures ${number} of ${new Date(madeAt).toISOString().slice(0, 10)}`);
+}
+
+/** With the virus in front, because it also says that a file is clean if it is too large to be looked at. */
+async function checkSize(clamd: Clamd, maxBytes: number): Promise<Check> {
+  const verdict = await scan(clamd, maxBytes);
+  if (verdict === "infected") return scanner.ok(`scans files up to ${maxBytes} bytes`);
+  const limits = "StreamMaxLength, MaxFileSize and MaxScanSize";
+  const fix = `Raise ${limits} in clamd.conf, or lower UPSTOW_CLAMD_MAX_BYTES.`;
+  if (verdict === "unscanned")
+    return scanner.warning(
+      `It does not take files of ${maxBytes} bytes: those over its limits stay unscanned.`,
+      fix,
+    );
+  return scanner.failed(
+    `It calls a virus of ${maxBytes} bytes clean, so large files pass without a scan.`,
+    fix,
+  );
+}
+
+function checkTiers(maxBytes: number): Check[] {
+  const larger = Object.entries(TIERS).filter(([, tier]: [string, Tier]) => tier.maxFileSizeBytes > maxBytes);
+  if (larger.length === 0) return [];
+  const names = larger.map(([name]) => name).join(", ");
+  return [scanner.ok(`files over ${maxBytes} bytes, which these tiers allow, stay unscanned: ${names}`)];
+}
+
+async function scan(clamd: Clamd, sizeBytes: number): Promise<string> {
+  const file = { sizeBytes, chunks: withVirus(sizeBytes) };
+  return (await clamd.scan(file, AbortSignal.timeout(patienceMs))).verdict;
+}
+
+function* withVirus(sizeBytes: number): Generator<Buffer> {
+  yield testVirus;
+  const filler = Buffer.alloc(chunkBytes);
+  for (let left = sizeBytes - testVirus.length; left > 0; left -= chunkBytes)
+    yield filler.subarray(0, Math.min(left, chunkBytes));
+}
+
+const metrics = createChecks("metrics");
+const metricsWithinMs = 5_000;
+
+/** Whether something answers where a scraper would ask. Without a listener of their own there is nothing to check. */
+export async function checkMetrics({ metricsAddress, metricsToken }: Config): Promise<Check[]> {
+  if (metricsAddress === null) return [];
+  const { host, port } = metricsAddress;
+  const name = { "0.0.0.0": "127.0.0.1", "::": "[::1]" }[host] ?? (host.includes(":") ? `[${host}]` : host);
+  const url = `http://${name}:${port}/metrics`;
+  const headers: Record<string, string> =
+    metricsToken === null ? {} : { authorization: `Bearer ${metricsToken}` };
+  try {
+    const { status } = await fetch(url, { headers, signal: AbortSignal.timeout(metricsWithinMs) });
+    if (status === 200) return [metrics.ok(`served at ${url}`)];
+    return [
+      metrics.warning(
+        `${url} responds with ${status}.`,
+        "Check UPSTOW_METRICS_ADDRESS and UPSTOW_METRICS_TOKEN.",
+      ),
+    ];
+  } catch {
+    return [metrics.warning(`Nothing answers at ${url}.`, "Start the service if it should run.")];
+  }
+}
