@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import sharp from "sharp";
 import type { Database } from "../packages/server/src/db/database.ts";
 import { statement } from "../packages/server/src/db/statement.ts";
-import { countWaiting } from "../packages/server/src/serving/images/backfill-facts.ts";
+import { countWaiting } from "../packages/server/src/serving/images/describe-images.ts";
 import { fitModes, maxSidePx, recipeFormats } from "../packages/server/src/serving/images/recipe.ts";
 import { smallBytes } from "../packages/server/src/storage/disk/blob-reader.ts";
 import {

@@ -9,7 +9,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promis
 import { promisify } from "node:util";
 import { DatabaseUnavailable, type Queryable } from "../src/db/database.ts";
 import { openConnection } from "../src/db/sqlite/connection.ts";
-import { createSnapshot } from "../src/db/sqlite/snapshot.ts";
+import { createSnapshot } from "../src/db/sqlite/recall.ts";
 import { openSqlite } from "../src/db/sqlite/sqlite.ts";
 import { statement } from "../src/db/statement.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";

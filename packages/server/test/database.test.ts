@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Queryable, UniqueViolation } from "../src/db/database.ts";
-import { isOneOf } from "../src/db/expressions.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { openSqlite } from "../src/db/sqlite/sqlite.ts";
-import { statement } from "../src/db/statement.ts";
+import { isOneOf, statement } from "../src/db/statement.ts";
 import { openTestDatabase, type TestDatabase } from "./support/open-database.ts";
 import { onBothDatabases } from "./support/start-app.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { CLAIM_WITHIN_MAX_SEC } from "@upstow/contract";
-import { deleteEndedFiles } from "../src/files/delete-ended.ts";
+import { deleteEndedFiles } from "../src/files/delete-files.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { read } from "./support/private-reader.ts";
 import { assertCountersMatch } from "./support/recount.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { FILE_LIFE_MAX_SEC } from "@upstow/contract";
 import sharp from "sharp";
-import { deleteEndedFiles } from "../src/files/delete-ended.ts";
+import { deleteEndedFiles } from "../src/files/delete-files.ts";
 import { purgeProject } from "../src/files/purge-project.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { read } from "./support/private-reader.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { TRASH_MAX_DAYS } from "@upstow/contract";
 import sharp from "sharp";
-import { deleteEndedFiles } from "../src/files/delete-ended.ts";
+import { deleteEndedFiles } from "../src/files/delete-files.ts";
 import { purgeProject } from "../src/files/purge-project.ts";
 import { scrubDeletedFiles } from "../src/files/scrub-deleted.ts";
 import { purgeTrash } from "../src/files/trash.ts";

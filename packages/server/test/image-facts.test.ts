@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import sharp from "sharp";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
-import { backfillFacts, countWaiting } from "../src/serving/images/backfill-facts.ts";
+import { backfillFacts, countWaiting } from "../src/serving/images/describe-images.ts";
 import { claimFacts, findDueFacts, saveFacts } from "../src/serving/images/facts-queries.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { GB, sandboxStorageBytes, TIER_NAMES, TIERS } from "@upstow/contract";
+import type { UsagePeriodRow } from "../src/db/account-schema.ts";
 import { statement } from "../src/db/statement.ts";
-import type { UsagePeriodRow } from "../src/db/usage-schema.ts";
 import { setOwnLimits } from "../src/projects/accounts/queries.ts";
 import { periodOf } from "../src/projects/usage/period.ts";
 import { expectInvalid } from "./support/expect-error.ts";

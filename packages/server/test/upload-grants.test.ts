@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { UPLOAD_GRANT_FILES_MAX, UPLOAD_GRANT_MAX_SEC } from "@upstow/contract";
-import { getHeldGrant } from "../src/files/uploads/grants/use-grant.ts";
+import { getHeldGrant } from "../src/files/uploads/grants/grant.ts";
 import { type ArrivingFile, openArrival } from "../src/files/uploads/request-upload.ts";
 import { AppError } from "../src/kernel/errors.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";

@@ -13,7 +13,7 @@ export const imagesBackfill: Command = {
   notes: `Marks the images; the running service reads them, or does so when it next starts, while projects take turns and
 visitors' variants come first. May be stopped and repeated at any time.`,
   async run(call) {
-    const { backfillFacts, countWaiting } = await import("@upstow/server/serving/images/backfill-facts");
+    const { backfillFacts, countWaiting } = await import("@upstow/server/serving/images/describe-images");
     const { createImageTypes } = await import("@upstow/server/files/image-facts");
     const { findTools } = await import("@upstow/server/serving/images/render/tools/find-tools");
     const { listToolTypes } = await import("@upstow/server/serving/images/render/tools/recipes");

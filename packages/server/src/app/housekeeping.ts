@@ -1,14 +1,14 @@
 import { VARIANT_CACHE_MAX_BYTES } from "@upstow/contract";
 import { inSteps } from "../db/job-leases.ts";
 import type { Deps } from "../deps.ts";
-import { deleteEndedFiles } from "../files/delete-ended.ts";
+import { deleteEndedFiles } from "../files/delete-files.ts";
 import { runMoves } from "../files/file-moves.ts";
 import { forgetFailures, type Importer } from "../files/imports/importer.ts";
 import type { Scanner } from "../files/scanning/scanner.ts";
 import { scrubDeletedFiles } from "../files/scrub-deleted.ts";
 import { runDeletions } from "../files/storage-deletions.ts";
 import { purgeTrash } from "../files/trash.ts";
-import { forgetEndedGrants } from "../files/uploads/grants/create-grant.ts";
+import { forgetEndedGrants } from "../files/uploads/grants/grant.ts";
 import { reapAbandonedUploads } from "../files/uploads/reaper.ts";
 import { forgetOldResumables } from "../files/uploads/resumable/uploads.ts";
 import { deleteOldCalls } from "../http/idempotency-queries.ts";

@@ -1,8 +1,7 @@
 import { DELETED_PROJECTS_MAX, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
-import { sumBytes } from "../db/expressions.ts";
 import type { DashboardSessionRow, Schema } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import { statement, sumBytes } from "../db/statement.ts";
 import { totalRows } from "../projects/usage/shares.ts";
 
 export const insertSession = statement((q, p: DashboardSessionRow) =>

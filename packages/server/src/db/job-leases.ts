@@ -2,8 +2,7 @@ import { randomInt } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { sql } from "#kysely";
 import type { Database } from "./database.ts";
-import { databaseNow } from "./expressions.ts";
-import { type DialectName, statement } from "./statement.ts";
+import { databaseNow, leaseEnd, statement } from "./statement.ts";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
@@ -17,9 +16,6 @@ interface Lease {
   name: string;
   leaseMs: number;
 }
-
-const leaseEnd = (dialect: DialectName, leaseMs: number) =>
-  sql<number>`${databaseNow(dialect)} + cast(${leaseMs} as bigint)`;
 
 const takeLease = statement((q, p: Lease, dialect) =>
   q

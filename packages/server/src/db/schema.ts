@@ -13,18 +13,26 @@ import type {
   TierName,
 } from "@upstow/contract";
 import type { Generated } from "#kysely";
-import type { AuditRow } from "./audit-schema.ts";
-import type { ResumableUploadRow, UploadGrantRow } from "./doors-schema.ts";
-import type { FileImportRow } from "./import-schema.ts";
-import type { AudienceRevocationRow, CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 import type {
+  AuditRow,
   DashboardSessionRow,
   InvitationRow,
   PasskeyRow,
   ProjectMemberRow,
   SignInStepRow,
   TotpRow,
-} from "./people-schema.ts";
+  UsagePeriodRow,
+  UsageShareRow,
+  UsageTotalRow,
+} from "./account-schema.ts";
+import type {
+  AudienceRevocationRow,
+  CountedLinkRow,
+  FileImportRow,
+  ReadKeyRow,
+  ResumableUploadRow,
+  UploadGrantRow,
+} from "./files-schema.ts";
 import type {
   DiskObjectRow,
   DiskPartRow,
@@ -32,10 +40,7 @@ import type {
   FileMoveRow,
   StorageDeletionRow,
 } from "./storage-schema.ts";
-import type { UsagePeriodRow, UsageShareRow, UsageTotalRow } from "./usage-schema.ts";
 
-export type { ResumableUploadRow, UploadGrantRow } from "./doors-schema.ts";
-export type { CountedLinkRow, ReadKeyRow } from "./links-schema.ts";
 export type {
   DashboardSessionRow,
   InvitationRow,
@@ -44,7 +49,8 @@ export type {
   ProjectRole,
   SignInStepRow,
   TotpRow,
-} from "./people-schema.ts";
+} from "./account-schema.ts";
+export type { CountedLinkRow, ReadKeyRow, ResumableUploadRow, UploadGrantRow } from "./files-schema.ts";
 export type { DamageReason, FileMoveRow, StorageDeletionRow } from "./storage-schema.ts";
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */

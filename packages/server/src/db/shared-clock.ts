@@ -1,6 +1,5 @@
 import type { Database } from "./database.ts";
-import { databaseNow } from "./expressions.ts";
-import { statement } from "./statement.ts";
+import { databaseNow, statement } from "./statement.ts";
 
 export interface SharedClock {
   now(): number;

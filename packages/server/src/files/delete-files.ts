@@ -7,9 +7,15 @@ import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { countedBytes } from "../projects/usage/period.ts";
 import { type Released, releaseUsage } from "../projects/usage/quota.ts";
-import { deleteFileRows, deleteVariantsOfFiles, purgeFileRows } from "./queries.ts";
+import {
+  deleteEndedRows,
+  deleteFileRows,
+  deleteVariantsOfFiles,
+  listEndedFiles,
+  purgeFileRows,
+} from "./queries.ts";
 import { nameFiles } from "./serialize.ts";
-import { scheduleDeletion, scheduleFileDeletion, schedulePurge } from "./storage-deletions.ts";
+import { removeBytes, scheduleDeletion, scheduleFileDeletion, schedulePurge } from "./storage-deletions.ts";
 
 export interface Scope {
   projectId: string;
@@ -153,4 +159,45 @@ export function interrupted(deleted: number): AppError {
       headers: { "retry-after": "10" },
     },
   );
+}
+
+const batchSize = 100;
+
+/** Deletes files that have expired or were not claimed in time, as a call of their owner would. Nobody can read them any more. */
+export async function deleteEndedFiles(deps: Deps, signal?: AbortSignal): Promise<number> {
+  let count = 0;
+  while (signal?.aborted !== true) {
+    const due = await deps.db.all(listEndedFiles, { now: deps.now(), take: batchSize });
+    for (const files of groupByScope(due)) count += await deleteGroup(deps, files);
+    if (due.length < batchSize) break;
+  }
+  return count;
+}
+
+async function deleteGroup(deps: Deps, files: InScope[]): Promise<number> {
+  const scope = scopeOf(files);
+  const now = deps.now();
+  const { files: deleted, deletions } = await deps.db.transact(async (tx) => {
+    const idsJson = JSON.stringify(files.map(({ id }) => id));
+    const rows = await tx.all(deleteEndedRows, { ...scope, idsJson, now });
+    return settleDeleted(tx, now, scope, rows, ({ name, expires_at }) => ({
+      type: "file.expired",
+      message: `"${name}" ${expires_at !== null && expires_at <= now ? "expired" : "was not claimed in time"}.`,
+    }));
+  });
+  await removeBytes(deps, deletions);
+  return deleted.length;
+}
+
+/** A file of any project. */
+export type InScope = Pick<FileRow, "id" | "project_id" | "environment">;
+
+/** Counters of several projects in one transaction could block each other. */
+export function groupByScope<File extends InScope>(files: File[]): File[][] {
+  return [...Map.groupBy(files, (file) => `${file.project_id} ${file.environment}`).values()];
+}
+
+export function scopeOf([first]: InScope[]) {
+  if (first === undefined) throw new Error("there is no file");
+  return { projectId: first.project_id, environment: first.environment };
 }

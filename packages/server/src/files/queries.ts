@@ -1,8 +1,7 @@
 import type { Environment } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
-import { isOneOf } from "../db/expressions.ts";
 import type { FileRow, Schema } from "../db/schema.ts";
-import { type DialectName, type Statement, statement } from "../db/statement.ts";
+import { type DialectName, isOneOf, type Statement, statement } from "../db/statement.ts";
 import { ended, notEnded } from "./life.ts";
 import { contains, containsExactly, startsExactlyWith, startsWith } from "./look-through.ts";
 import type { NamedFile } from "./serialize.ts";

@@ -1,12 +1,11 @@
 import type { CompletedFile, FileListItem, FileObject } from "@upstow/contract";
-import type { FileImportRow } from "../db/import-schema.ts";
+import type { FileImportRow } from "../db/files-schema.ts";
 import type { FileRow } from "../db/schema.ts";
 import { isId } from "../kernel/ids.ts";
 import { isoTime } from "../kernel/iso-time.ts";
 import { type Cdn, fileUrl } from "../projects/file-url.ts";
 import { fileIdIn } from "../storage/storage-key.ts";
-import { readFocus } from "./focus.ts";
-import { readImageFacts } from "./image-facts.ts";
+import { readFocus, readImageFacts } from "./image-facts.ts";
 import type { ListedFile } from "./queries.ts";
 
 export function toListItem(cdn: Cdn, row: ListedFile): FileListItem {

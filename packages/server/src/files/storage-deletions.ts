@@ -1,8 +1,7 @@
 import { sql } from "#kysely";
 import type { Queryable } from "../db/database.ts";
-import { isOneOf } from "../db/expressions.ts";
 import type { FileRow, StorageDeletionRow } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import { isOneOf, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { createId, firstIdAt } from "../kernel/ids.ts";
 import { fileUrl } from "../projects/file-url.ts";

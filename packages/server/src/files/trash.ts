@@ -1,18 +1,23 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { Queryable } from "../db/database.ts";
-import { isOneOf } from "../db/expressions.ts";
 import type { FileMoveRow, FileRow } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import { isOneOf, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { placeFor } from "../storage/storage-key.ts";
-import { type Deletion, settleDeleted, toPurgedEntry } from "./delete-files.ts";
+import {
+  type Deletion,
+  groupByScope,
+  type InScope,
+  scopeOf,
+  settleDeleted,
+  toPurgedEntry,
+} from "./delete-files.ts";
 import { moveBytes, scheduleMove } from "./file-moves.ts";
 import { areNamed, deletedColumns, type Named } from "./queries.ts";
-import { groupByScope, type InScope, scopeOf } from "./scopes.ts";
 import { nameFiles } from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
 

@@ -1,6 +1,8 @@
-import type { UpdateFileBody } from "@upstow/contract";
+import type { Access, UpdateFileBody } from "@upstow/contract";
+import { sql } from "#kysely";
 import type { Queryable } from "../db/database.ts";
 import type { FileMoveRow, FileRow, StorageDeletionRow } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { invalid, notFound } from "../kernel/errors.ts";
@@ -8,12 +10,11 @@ import { isoTime } from "../kernel/iso-time.ts";
 import { recordUnlessKey } from "../projects/audit/record.ts";
 import { writeLog } from "../projects/logs/queries.ts";
 import { moveBytes, scheduleMove } from "./file-moves.ts";
-import { formatFocus } from "./focus.ts";
-import { readExpiry } from "./life.ts";
-import { deleteVariantsOfFiles } from "./queries.ts";
-import { nameFile } from "./serialize.ts";
+import { formatFocus } from "./image-facts.ts";
+import { notEnded, readExpiry } from "./life.ts";
+import { deleteVariantsOfFiles, isNamed, namedFile, type Scope } from "./queries.ts";
+import { type NamedFile, nameFile } from "./serialize.ts";
 import { removeBytes, scheduleDeletion, schedulePurge } from "./storage-deletions.ts";
-import { type FileChanges, lockFile, updateFile as updateRow } from "./update-queries.ts";
 import { serialiseMetadata } from "./uploads/rules.ts";
 
 /** Work left for after the commit. */
@@ -36,7 +37,7 @@ export async function updateFile(
   const { file, aftermath } = await deps.db.transact(async (tx) => {
     const isRecorded = deps.author.kind !== "key";
     const before = changes.access === null && !isRecorded ? null : await tx.get(lockFile, named);
-    const updated = await tx.get(updateRow, { ...named, ...changes });
+    const updated = await tx.get(updateFileRow, { ...named, ...changes });
     if (updated === null) throw notFound("File");
     const message = describe(changes, updated);
     await writeLog(tx, now, { ...scope, type: "file.updated", message, file: updated });
@@ -108,3 +109,52 @@ function describe(changes: FileChanges, file: FileRow): string {
     .filter(Boolean)
     .join(" ");
 }
+
+/** What the same transaction changes next. Without the lock, another change could come in between. */
+const lockFile = statement((q, p: Scope & NamedFile & { now: number }, dialect) =>
+  namedFile(q, p).$if(dialect === "postgres", (select) => select.forUpdate()),
+);
+
+/** Null leaves a column as it is. */
+interface FileChanges {
+  name: string | null;
+  metadata: string | null;
+  access: Access | null;
+  /** 1 where `audience` replaces what is there, even by nothing. */
+  setsAudience: 0 | 1;
+  audience: string | null;
+  /** The same for `expiresAt`. */
+  setsExpiry: 0 | 1;
+  expiresAt: number | null;
+  /** The same for `focus`. */
+  setsFocus: 0 | 1;
+  focus: string | null;
+}
+
+const updateFileRow = statement((q, p: Scope & NamedFile & FileChanges & { now: number }) =>
+  q
+    .updateTable("file")
+    .set({
+      name: sql`coalesce(${p.name}, name)`,
+      metadata: sql`coalesce(${p.metadata}, metadata)`,
+      access: sql`coalesce(${p.access}, access)`,
+      audience: sql`case when cast(${p.setsAudience} as bigint) = 1 then cast(${p.audience} as text) else audience end`,
+      expires_at: sql`case when cast(${p.setsExpiry} as bigint) = 1 then cast(${p.expiresAt} as bigint) else expires_at end`,
+      focus: sql`case when cast(${p.setsFocus} as bigint) = 1 then cast(${p.focus} as text) else focus end`,
+      // What was revoked with the audience stays so when the file leaves it.
+      links_revoked_at: sql`coalesce(
+        (select old.revoked_at from audience_revocation as old
+          where old.project_id = file.project_id and old.environment = file.environment
+            and old.audience = file.audience and old.revoked_at > file.links_revoked_at
+            and cast(${p.setsAudience} as bigint) = 1),
+        links_revoked_at)`,
+      updated_at: p.now,
+    })
+    .where("id", "=", p.id)
+    .where(isNamed(p))
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "<>", "DELETED")
+    .where(notEnded(p.now))
+    .returningAll(),
+);

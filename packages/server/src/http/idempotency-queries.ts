@@ -1,12 +1,8 @@
 import { IDEMPOTENCY_RETENTION_HOURS } from "@upstow/contract";
 import { sql } from "#kysely";
-import { databaseNow } from "../db/expressions.ts";
-import { type DialectName, statement } from "../db/statement.ts";
+import { databaseNow, leaseEnd, statement } from "../db/statement.ts";
 
 const keptMs = IDEMPOTENCY_RETENTION_HOURS * 60 * 60 * 1000;
-
-const leaseEnd = (dialect: DialectName, leaseMs: number) =>
-  sql<number>`${databaseNow(dialect)} + cast(${leaseMs} as bigint)`;
 
 /** Claims the work of a new call, of one whose worker died, or of one older than a day. */
 export const claimCall = statement(

@@ -3,7 +3,7 @@ import type { Deps } from "../deps.ts";
 import { fileNotFound } from "../kernel/errors.ts";
 import { isPurgeable, recallServedFile } from "./queries.ts";
 import { crossOrigin, sendObject } from "./send-object.ts";
-import { createServedFiles } from "./served-file.ts";
+import { createServedFiles } from "./stored-bytes.ts";
 
 /** Files at their CDN URL. The row is read on every hit, so that deletions take effect immediately. */
 export function fileServingRoutes(app: FastifyInstance, deps: Deps): void {

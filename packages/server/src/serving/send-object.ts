@@ -5,16 +5,17 @@ import type { Deps } from "../deps.ts";
 import { signalGone } from "../http/request-context.ts";
 import { AppError, fileNotFound } from "../kernel/errors.ts";
 import type { ByteRange, ObjectBytes } from "../storage/object-store.ts";
+import { sharedCacheHeaders } from "./purge.ts";
+import { contentDisposition, findRedirect, servedType, typePolicy } from "./safe-type.ts";
 import {
   failsPrecondition,
+  findHandover,
   isNotModified,
   isRangeCurrent,
   parseRange,
   type RangeAnswer,
-} from "./conditional.ts";
-import { sharedCacheHeaders } from "./purge.ts";
-import { contentDisposition, findRedirect, servedType, typePolicy } from "./safe-type.ts";
-import { findHandover, sendStream } from "./send-stream.ts";
+  sendStream,
+} from "./send-stream.ts";
 import { type ObjectOfFile, readStored } from "./stored-bytes.ts";
 import { createWholeAnswers, sendWhole } from "./whole-answers.ts";
 

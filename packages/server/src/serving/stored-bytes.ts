@@ -2,9 +2,12 @@ import { sql } from "#kysely";
 import type { FileRow, VariantRow } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
+import { endOf } from "../files/life.ts";
 import { fileDamaged, fileNotFound } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
 import { objectKey } from "../storage/storage-key.ts";
+import type { ServedFile } from "./queries.ts";
+import type { ServedObject } from "./send-object.ts";
 
 const objectColumns = ["key", "stored_apart", "etag", "store_etag", "sha256", "upload_id"] as const;
 
@@ -92,4 +95,35 @@ export async function readStored<T>(
   if (!outcome.isDamaged) throw fileNotFound();
   deps.onDamagedRead(reading.fileId);
   throw fileDamaged();
+}
+
+type Sharing = Pick<ServedObject, "privacy" | "mayBeShared">;
+
+/** One object per row, because the database returns the same row repeatedly. */
+export function createServedFiles(
+  sharingOf: (file: ServedFile) => Sharing,
+): (file: ServedFile) => ServedObject {
+  const served = new WeakMap<ServedFile, ServedObject>();
+  return (file) => {
+    let object = served.get(file);
+    if (object === undefined) {
+      object = {
+        ...sharingOf(file),
+        fileId: file.id,
+        isLasting: true,
+        endsAtMs: endOf(file),
+        store: file.store,
+        ...objectOfFile(file),
+        sizeBytes: file.size_bytes,
+        etag: file.etag ?? "",
+        modifiedMs: file.completed_at ?? 0,
+        contentType: file.type,
+        fileName: file.name,
+        projectId: file.project_id,
+        environment: file.environment,
+      };
+      served.set(file, object);
+    }
+    return object;
+  };
 }

@@ -1,8 +1,7 @@
 import { type Environment, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
 import { type QueryCreator, sql } from "#kysely";
-import { databaseNow, isOneOf } from "../db/expressions.ts";
 import type { Schema, WebhookMessageRow } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import { databaseNow, isOneOf, statement } from "../db/statement.ts";
 import { REDELIVERY_ASKED } from "./queue-queries.ts";
 
 interface Owned {

@@ -4,12 +4,11 @@ import { createLanes } from "../db/lanes.ts";
 import type { Deps } from "../deps.ts";
 import type { RunJob } from "../kernel/event-loop-guard.ts";
 import { createAlarm, createAnnouncer, MESSAGES_CHANNEL } from "./alarm.ts";
-import { type Claim, claimDue, PROJECT_CAP } from "./claim.ts";
+import { type Claim, claimDue, PROJECT_CAP, recoverLeases } from "./claim.ts";
 import { createDelivery } from "./deliver.ts";
 import { type FinishedAttempt, finishAttempts, type Noted } from "./finish.ts";
 import { createWebhookMetrics } from "./metrics.ts";
 import { ENDPOINTS_PER_TURN, findNextWork } from "./queue-queries.ts";
-import { recoverLeases } from "./recover-leases.ts";
 import { createSender, type Send } from "./send.ts";
 
 export interface DispatcherDeps

@@ -2,8 +2,7 @@ import type { DeliveryErrorClass } from "@upstow/contract";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { type RawBuilder, sql } from "#kysely";
 import type { Database } from "../db/database.ts";
-import { databaseNow } from "../db/expressions.ts";
-import { statement } from "../db/statement.ts";
+import { databaseNow, statement } from "../db/statement.ts";
 import { measureForAll } from "../http/metrics.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./queue-queries.ts";
 

@@ -1,8 +1,7 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
 import { type RawBuilder, sql } from "#kysely";
-import { databaseNow, isOneOf } from "../db/expressions.ts";
 import type { WebhookState } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import { databaseNow, isOneOf, statement } from "../db/statement.ts";
 
 // States are written as literals in all queries: with parameters, SQLite would not use the partial indexes.
 

@@ -7,10 +7,9 @@ import { createNetwork, ok } from "../../test/support/webhooks/network.ts";
 import { createFile, createQueue, type TestQueue } from "../../test/support/webhooks/queue.ts";
 import { until } from "../../test/support/webhooks/until.ts";
 import { statement } from "../db/statement.ts";
-import { claimDue } from "./claim.ts";
+import { claimDue, recoverLeases } from "./claim.ts";
 import { enqueueUploadCompleted } from "./enqueue.ts";
 import { type FinishedAttempt, finishAttempts } from "./finish.ts";
-import { recoverLeases } from "./recover-leases.ts";
 import type { SendResult } from "./send.ts";
 
 const leaseMs = 60_000;

@@ -7,11 +7,10 @@ import type { Receiver } from "../../test/support/webhooks/receiver.ts";
 import { uploadFile } from "../../test/support/webhooks/upload.ts";
 import { statement } from "../db/statement.ts";
 import type { Actor } from "../kernel/actor.ts";
-import { type Claim, claimDue } from "./claim.ts";
+import { type Claim, claimDue, recoverLeases } from "./claim.ts";
 import { requeueMessages } from "./delivery-queries.ts";
 import { endpointIdOf } from "./enqueue.ts";
 import { finishAttempts } from "./finish.ts";
-import { recoverLeases } from "./recover-leases.ts";
 import { redeliverMany } from "./redeliver.ts";
 
 const expireLeases = statement((q, _: object) => q.updateTable("webhook_message").set({ lease_until: 1 }));

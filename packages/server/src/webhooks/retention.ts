@@ -1,9 +1,8 @@
 import { DELIVERY_RETENTION_DAYS } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
-import { databaseNow } from "../db/expressions.ts";
 import { inSteps } from "../db/job-leases.ts";
-import { statement } from "../db/statement.ts";
+import { databaseNow, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../kernel/ids.ts";
 

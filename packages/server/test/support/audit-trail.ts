@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AuditAction, AuthorKind } from "@upstow/contract";
-import type { AuditRow } from "../../src/db/audit-schema.ts";
+import type { AuditRow } from "../../src/db/account-schema.ts";
 import { statement } from "../../src/db/statement.ts";
 import type { TestApp } from "./start-app.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { deleteEndedFiles } from "../../src/files/delete-ended.ts";
+import { deleteEndedFiles } from "../../src/files/delete-files.ts";
 import { purgeTrash } from "../../src/files/trash.ts";
 import { assertCountersMatch } from "./recount.ts";
 import type { Tenant, TestApp } from "./start-app.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { AuditAction } from "@upstow/contract";
 import type { TOTP } from "otpauth";
+import type { TotpRow } from "../../db/account-schema.ts";
 import type { Queryable } from "../../db/database.ts";
-import type { TotpRow } from "../../db/people-schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";

@@ -1,8 +1,7 @@
 import { Readable } from "node:stream";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, ARCHIVES_PER_MINUTE, Type } from "@upstow/contract";
 import { makeZip } from "client-zip";
-import { isOneOf } from "../../db/expressions.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { notEnded } from "../../files/life.ts";
 import type { Scope } from "../../files/queries.ts";

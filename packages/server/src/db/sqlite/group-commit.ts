@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { beginCall } from "../../kernel/calls.ts";
 import type { Queryable } from "../database.ts";
 import { type Connection, DatabaseBusy, guardEngine } from "./connection.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "./recall.ts";
 
 interface Job {
   work: (tx: Queryable) => Promise<unknown>;

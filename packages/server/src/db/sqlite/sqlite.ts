@@ -3,8 +3,7 @@ import type { Database } from "../database.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { DatabaseDamaged, guardEngine, openConnection } from "./connection.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { anyTable, createRecall, createTableFinder } from "./recall.ts";
-import { createSnapshot } from "./snapshot.ts";
+import { anyTable, createRecall, createSnapshot, createTableFinder } from "./recall.ts";
 
 /** The embedded engine. Reads never see changes that are not yet durable. */
 export function openSqlite(path: string): Database {

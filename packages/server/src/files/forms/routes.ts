@@ -7,7 +7,7 @@ import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { rateLimited } from "../../kernel/rate-limiter.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { toCompletedFile } from "../serialize.ts";
-import { getHeldGrant } from "../uploads/grants/use-grant.ts";
+import { getHeldGrant } from "../uploads/grants/grant.ts";
 import type { FormPace } from "./parse-form.ts";
 import { type ReceivedForm, receiveForm } from "./receive-form.ts";
 

@@ -1,18 +1,18 @@
 import {
   IMPORT_ATTEMPTS_MAX,
   IMPORT_CONNECT_SEC,
+  IMPORT_FAILURES,
   IMPORT_IDLE_SEC,
   IMPORT_MAX_SEC,
   IMPORTS_AT_ONCE,
 } from "@upstow/contract";
+import { Counter, Gauge, type Registry } from "prom-client";
 import { UniqueViolation } from "../../db/database.ts";
 import { inSteps } from "../../db/job-leases.ts";
 import type { Deps } from "../../deps.ts";
 import { randomText } from "../../kernel/ids.ts";
 import { createWorkers, stopping, type Workers } from "../workers.ts";
-import { failImport } from "./fail-import.ts";
-import { ImportFailure, ImportLost, toFailure } from "./failure.ts";
-import { createImportMetrics } from "./metrics.ts";
+import { failImport, ImportFailure, ImportLost, toFailure } from "./failure.ts";
 import { createOpenSource } from "./open-source.ts";
 import {
   claimImport,
@@ -175,4 +175,29 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
   }
 
   return importer;
+}
+
+interface ImportMetrics {
+  count(outcome: string): void;
+}
+
+/** What this instance fetches from URLs. */
+function createImportMetrics(registry: Registry, countRunning: () => number): ImportMetrics {
+  const registers = [registry];
+  const finished = new Counter({
+    name: "upstow_imports_total",
+    help: "Imports from a URL that ended, by outcome: imported, or why they failed.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  for (const outcome of ["imported", ...IMPORT_FAILURES]) finished.inc({ outcome }, 0);
+  new Gauge({
+    name: "upstow_imports_running",
+    help: "Imports from a URL under way on this instance.",
+    registers,
+    collect() {
+      this.set(countRunning());
+    },
+  });
+  return { count: (outcome) => finished.inc({ outcome }) };
 }

@@ -1,6 +1,6 @@
 import { IMPORTS_AT_ONCE, type ImportFailureReason } from "@upstow/contract";
 import { sql } from "#kysely";
-import type { FileImportRow } from "../../db/import-schema.ts";
+import type { FileImportRow } from "../../db/files-schema.ts";
 import { statement } from "../../db/statement.ts";
 
 type NewImport = Pick<

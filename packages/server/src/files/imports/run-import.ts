@@ -1,14 +1,13 @@
 import { CONTENT_TYPE_MAX, CONTENT_TYPE_PATTERN, PART_SIZE_BYTES } from "@upstow/contract";
-import type { FileImportRow } from "../../db/import-schema.ts";
+import type { FileImportRow } from "../../db/files-schema.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import type { ClaimedPart, ObjectStore } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
-import { describeUpload } from "../uploads/describe-upload.ts";
 import { finishUpload } from "../uploads/finish-upload.ts";
-import { receiveParts, TooManyBytes } from "../uploads/receive-parts.ts";
+import { describeUpload, receiveParts, TooManyBytes } from "../uploads/receive-parts.ts";
 import { checkType, sizeLimit } from "../uploads/rules.ts";
 import { sealParts } from "../uploads/seal.ts";
 import { changed, ImportFailure, ImportLost } from "./failure.ts";

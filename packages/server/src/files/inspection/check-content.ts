@@ -7,11 +7,17 @@ import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
 import { mediaType } from "../uploads/media-type.ts";
 import { markRefused } from "../uploads/queries.ts";
-import { findCompoundDirectory, isCompound } from "./compound-family.ts";
 import type { Sample } from "./detect-type.ts";
+import {
+  type ByteStretch,
+  findCompoundDirectory,
+  findZipDirectory,
+  isCompound,
+  isZip,
+  zipTailBytes,
+} from "./families.ts";
 import { readStretch, withinTime } from "./read-stretch.ts";
 import type { TypeVerdict } from "./type-detector.ts";
-import { type ByteStretch, findZipDirectory, isZip, zipTailBytes } from "./zip-family.ts";
 
 const headBytes = 16 * 1024;
 /** Reads a stretch of an object's bytes; null if they are no longer those that were finalised. */

@@ -1,7 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
-import { findCompoundFamily, isCompound } from "./compound-family.ts";
-import { findTextType, readText } from "./text-family.ts";
-import { findZipFamily, isZip } from "./zip-family.ts";
+import { findCompoundFamily, findTextType, findZipFamily, isCompound, isZip, readText } from "./families.ts";
 
 /** What was read of a file. */
 export interface Sample {

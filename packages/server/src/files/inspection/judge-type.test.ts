@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { type GenuineFile, makeGenuineFiles } from "../../../test/support/inspection/genuine-files.ts";
 import { makeZip } from "../../../test/support/inspection/make-zip.ts";
-import { findCompoundDirectory, isCompound } from "./compound-family.ts";
 import { detectType, type Sample } from "./detect-type.ts";
+import { findCompoundDirectory, findZipDirectory, isCompound, isZip } from "./families.ts";
 import { isNameOf, judgeType, type TypeProblem } from "./judge-type.ts";
-import { findZipDirectory, isZip } from "./zip-family.ts";
 
 const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 

@@ -1,5 +1,5 @@
 import { type ObjectStore, StorageUnavailable } from "../../storage/object-store.ts";
-import type { ByteStretch } from "./zip-family.ts";
+import type { ByteStretch } from "./families.ts";
 
 /** For all reads of one file. */
 const readWithinMs = 20_000;

@@ -1,4 +1,11 @@
 import { PART_SIZE_BYTES } from "@upstow/contract";
+import type { FileRow } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { Deps } from "../../deps.ts";
+import type { Actor } from "../../kernel/actor.ts";
+import { countedBytes, periodOf } from "../../projects/usage/period.ts";
+import { releaseUsage, reserveQuota } from "../../projects/usage/quota.ts";
+import { quotaLimits } from "../../projects/usage/quota-limits.ts";
 import type { ClaimedPart, MultipartRef, ObjectStore } from "../../storage/object-store.ts";
 
 export interface Receiving {
@@ -57,4 +64,51 @@ export async function receiveParts({
   // A file without bytes has one part as well, because buckets assemble at least one.
   if (filled > 0 || parts.length === 0) await storePart();
   return { parts, sizeBytes };
+}
+
+interface Description {
+  sizeBytes: number;
+  uploadId: string;
+  type: string;
+}
+
+/** The size is also what is reserved, so it changes together with the counters. */
+const describeOpenFile = statement((q, p: Description & { id: string; sizeBefore: number }) =>
+  q
+    .updateTable("file")
+    .set({ size_bytes: p.sizeBytes, upload_id: p.uploadId, type: p.type })
+    .where("id", "=", p.id)
+    .where("status", "=", "UPLOADING")
+    .where("size_bytes", "=", p.sizeBefore),
+);
+
+type Owner = Pick<Actor, "projectId" | "accountId" | "tier" | "environment">;
+
+/**
+ * Records what has become known of an open upload, and reserves or releases the difference in size. Null if the upload
+ * has ended; throws if there is no room for more.
+ */
+export async function describeUpload(
+  deps: Deps,
+  owner: Owner,
+  file: FileRow,
+  described: Description,
+): Promise<FileRow | null> {
+  const { uploadId, type, sizeBytes } = described;
+  if (sizeBytes === file.size_bytes && uploadId === file.upload_id && type === file.type) return file;
+  const now = deps.now();
+  const bytes = countedBytes(file, sizeBytes) - countedBytes(file, file.size_bytes);
+  const limits = quotaLimits(owner.environment, owner.tier, false);
+  return deps.db.transact(async (tx) => {
+    const guard = { ...described, id: file.id, sizeBefore: file.size_bytes };
+    if ((await tx.run(describeOpenFile, guard)) === 0) return null;
+    if (bytes > 0) await reserveQuota(tx, owner, { bytes, period: periodOf(now), count: 0 }, limits);
+    if (bytes < 0)
+      await releaseUsage(tx, now, owner, {
+        storedBytes: 0,
+        reservedBytes: -bytes,
+        uploadsByPeriod: new Map(),
+      });
+    return { ...file, upload_id: uploadId, type, size_bytes: sizeBytes };
+  }, file.project_id);
 }

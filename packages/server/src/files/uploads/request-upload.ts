@@ -14,8 +14,8 @@ import { quotaLimits } from "../../projects/usage/quota-limits.ts";
 import { UnknownStore } from "../../storage/object-store.ts";
 import { buildStorageKey, objectKey, placeFor } from "../../storage/storage-key.ts";
 import { hasEnded, readExpiry } from "../life.ts";
+import { checkGrantedType, checkOpen, takePlaceOf } from "./grants/grant.ts";
 import type { FoundUploadGrant } from "./grants/queries.ts";
-import { checkGrantedType, checkOpen, takePlaceOf } from "./grants/use-grant.ts";
 import { findUpload, insertFile } from "./queries.ts";
 import {
   ARRIVAL_SEC,

@@ -1,8 +1,7 @@
 import { sql } from "#kysely";
 import type { Database } from "../../db/database.ts";
-import { databaseNow } from "../../db/expressions.ts";
 import { createLanes } from "../../db/lanes.ts";
-import { type DialectName, statement } from "../../db/statement.ts";
+import { type DialectName, databaseNow, statement } from "../../db/statement.ts";
 import { type RateLimiter, type RateLimitResult, rateLimitResult } from "../../kernel/rate-limiter.ts";
 
 /** How an existing window continues, by the database's clock, and how much time is left. */

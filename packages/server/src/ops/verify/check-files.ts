@@ -1,7 +1,6 @@
 import { sql } from "#kysely";
-import { isOneOf } from "../../db/expressions.ts";
 import type { DamageReason, FileRow } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { keepsBytes } from "../../files/life.ts";
 import { lookWhereItIs, objectOfFile } from "../../serving/stored-bytes.ts";

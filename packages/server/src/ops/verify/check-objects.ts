@@ -1,7 +1,6 @@
 import type { Queryable } from "../../db/database.ts";
-import { isOneOf } from "../../db/expressions.ts";
 import type { FileRow } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { findPendingDeletion } from "../../files/file-moves.ts";
 import { keepsBytes } from "../../files/life.ts";

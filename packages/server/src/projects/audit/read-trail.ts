@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AuditAction, AuditEntry } from "@upstow/contract";
 import type { QueryCreator } from "#kysely";
-import type { AuditRow } from "../../db/audit-schema.ts";
+import type { AuditRow } from "../../db/account-schema.ts";
 import type { Database } from "../../db/database.ts";
 import { inSteps } from "../../db/job-leases.ts";
 import type { Schema } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditTarget } from "@upstow/contract";
-import type { AuditRow } from "../../db/audit-schema.ts";
+import type { AuditRow } from "../../db/account-schema.ts";
 import type { Queryable } from "../../db/database.ts";
 import { statement } from "../../db/statement.ts";
 import type { Author } from "../../kernel/actor.ts";

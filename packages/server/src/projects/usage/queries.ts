@@ -1,8 +1,7 @@
 import type { Environment } from "@upstow/contract";
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
-import { sumBytes } from "../../db/expressions.ts";
 import type { Schema } from "../../db/schema.ts";
-import { type DialectName, statement } from "../../db/statement.ts";
+import { type DialectName, statement, sumBytes } from "../../db/statement.ts";
 import { periodRows, storedAtEnd, totalRows } from "./shares.ts";
 
 interface Scope {

@@ -1,8 +1,8 @@
 import type { Environment } from "@upstow/contract";
 import { type RawBuilder, sql } from "#kysely";
+import type { UsagePeriodRow, UsageTotalRow } from "../../db/account-schema.ts";
 import type { Queryable } from "../../db/database.ts";
 import { type DialectName, statement } from "../../db/statement.ts";
-import type { UsagePeriodRow, UsageTotalRow } from "../../db/usage-schema.ts";
 
 interface Scope {
   projectId: string;

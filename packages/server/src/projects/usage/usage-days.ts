@@ -1,7 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
-import { sumBytes } from "../../db/expressions.ts";
-import { statement } from "../../db/statement.ts";
+import { statement, sumBytes } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { periodOf } from "./period.ts";

@@ -1,6 +1,5 @@
 import { sql } from "#kysely";
-import { databaseNow, isOneOf } from "../../db/expressions.ts";
-import { statement } from "../../db/statement.ts";
+import { databaseNow, isOneOf, leaseEnd, statement } from "../../db/statement.ts";
 import { readable } from "../../files/life.ts";
 
 // Conditions on state are literals, to match those of the index.
@@ -22,7 +21,7 @@ export const findDueFacts = statement((q, p: { projectId: string }, dialect) =>
 export const claimFacts = statement((q, p: { id: string; seen: number; leaseMs: number }, dialect) =>
   q
     .updateTable("file")
-    .set({ facts_due_at: sql<number>`${databaseNow(dialect)} + cast(${p.leaseMs} as bigint)` })
+    .set({ facts_due_at: leaseEnd(dialect, p.leaseMs) })
     .where("id", "=", p.id)
     .where("facts_due_at", "=", p.seen)
     .where("status", "=", "UPLOADED")

@@ -1,7 +1,6 @@
 import type { Environment } from "@upstow/contract";
 import { sql } from "#kysely";
-import { databaseNow } from "../../db/expressions.ts";
-import { statement } from "../../db/statement.ts";
+import { databaseNow, leaseEnd, statement } from "../../db/statement.ts";
 import { apartMark } from "../../storage/storage-key.ts";
 
 /** One row if the variant was not charged in this period yet. */
@@ -116,7 +115,7 @@ export const claimVariant = statement((q, p: Claim, dialect) => {
 export const extendVariantClaim = statement((q, p: { id: string; claim: string; leaseMs: number }, dialect) =>
   q
     .updateTable("variant")
-    .set({ lease_until: sql<number>`${databaseNow(dialect)} + cast(${p.leaseMs} as bigint)` })
+    .set({ lease_until: leaseEnd(dialect, p.leaseMs) })
     .where("id", "=", p.id)
     .where("claim", "=", p.claim)
     .where("state", "=", "rendering"),
@@ -172,7 +171,7 @@ export const markVariantFailed = statement(
       .set({
         state: "failed",
         problem: p.problem,
-        lease_until: sql<number>`${databaseNow(dialect)} + cast(${p.forMs} as bigint)`,
+        lease_until: leaseEnd(dialect, p.forMs),
       })
       .where("id", "=", p.id)
       .where("claim", "=", p.claim),

@@ -1,8 +1,7 @@
 import type { Environment } from "@upstow/contract";
 import { type QueryCreator, sql } from "#kysely";
-import { isOneOf } from "../../db/expressions.ts";
 import type { CountedLinkRow, FileRow, Schema } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { notEnded, readable } from "../../files/life.ts";
 import type { NamedFile } from "../../files/serialize.ts";

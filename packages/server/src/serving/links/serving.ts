@@ -6,7 +6,7 @@ import { nameFile } from "../../files/serialize.ts";
 import { AppError, fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ServedObject, secretAddress, sendObject } from "../send-object.ts";
-import { createServedFiles } from "../served-file.ts";
+import { createServedFiles } from "../stored-bytes.ts";
 import { countUse } from "./count-use.ts";
 import { findGrantedFile, findLinkedFile, type ReadableFile } from "./queries.ts";
 import { openKeys } from "./read-keys.ts";

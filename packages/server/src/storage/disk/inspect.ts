@@ -1,8 +1,7 @@
 import { stat } from "node:fs/promises";
 import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
-import { isOneOf } from "../../db/expressions.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import type { Inventory, ObjectStore } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { isRowName } from "./blob-name.ts";

@@ -13,16 +13,16 @@ import { interruptUpload } from "../resumable/lease.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
 import { cancelResumable, getResumable, openResumable, uploadTokens } from "../resumable/uploads.ts";
 import { expiresAt } from "../rules.ts";
-import type { Checksum } from "./checksum.ts";
-import { readDisposition } from "./disposition.ts";
 import {
   allowPages,
+  type Checksum,
   contentLengthOf,
   createUploaderCheck,
   fileHeaderNames,
   fileHeaders,
   fileType,
   readCount,
+  readDisposition,
   takeRawBodies,
 } from "./door-routes.ts";
 

@@ -9,18 +9,18 @@ import { interruptUpload } from "../resumable/lease.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
 import { cancelResumable, getResumable, openResumable, uploadTokens } from "../resumable/uploads.ts";
 import { expiresAt } from "../rules.ts";
-import { checksumAlgorithms, readChecksum } from "./checksum.ts";
 import {
   allowPages,
+  checksumAlgorithms,
   contentLengthOf,
   createUploaderCheck,
   fileHeaderNames,
   fileHeaders,
+  readChecksum,
   readCount,
   takeRawBodies,
 } from "./door-routes.ts";
-import { joinPartials, readConcat } from "./tus-concat.ts";
-import { readUploadMetadata } from "./tus-metadata.ts";
+import { joinPartials, readConcat, readUploadMetadata } from "./tus-headers.ts";
 
 const version = "1.0.0";
 const bodyType = "application/offset+octet-stream";

@@ -1,7 +1,7 @@
 import { CreateUploadGrantBody, Type, UploadGrant } from "@upstow/contract";
 import type { Deps } from "../../../deps.ts";
 import { type ApiApp, withAuthor } from "../../../http/request-context.ts";
-import { createUploadGrant, type GivenGrant, showGrant } from "./create-grant.ts";
+import { createUploadGrant, type GivenGrant, showGrant } from "./grant.ts";
 
 export function uploadGrantRoutes(app: ApiApp, deps: Deps): void {
   app.post(

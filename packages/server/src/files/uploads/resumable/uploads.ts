@@ -9,8 +9,8 @@ import { releaseUsage } from "../../../projects/usage/quota.ts";
 import type { AppendTarget } from "../../../storage/object-store.ts";
 import { objectKey } from "../../../storage/storage-key.ts";
 import { removeBytes, scheduleFileDeletion } from "../../storage-deletions.ts";
+import { createSignedIds } from "../grants/grant.ts";
 import { givePlacesBack } from "../grants/queries.ts";
-import { createSignedIds } from "../grants/token.ts";
 import { removeOpenMultipart } from "../queries.ts";
 import { type ArrivingFile, openArrival, type Uploader } from "../request-upload.ts";
 import {

@@ -1,8 +1,7 @@
 import { PARTS_MAX } from "@upstow/contract";
 import { type ExpressionBuilder, type QueryCreator, sql } from "#kysely";
-import { isOneOf } from "../../../db/expressions.ts";
 import type { Schema } from "../../../db/schema.ts";
-import { statement } from "../../../db/statement.ts";
+import { isOneOf, statement } from "../../../db/statement.ts";
 
 /** Changes with the bytes: their hash, or the hash of all parts' hashes. */
 const version = sql<string>`coalesce(o.sha256, o.etag, '')`;

@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from "sharp";
-import type { FocusPoint } from "../../../files/focus.ts";
+import type { FocusPoint } from "../../../files/image-facts.ts";
 import { type Gravity, maxSidePx, type Recipe, type Rotation } from "../recipe.ts";
 import {
   maxPixels,

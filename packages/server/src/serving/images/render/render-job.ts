@@ -1,4 +1,4 @@
-import type { FocusPoint } from "../../../files/focus.ts";
+import type { FocusPoint } from "../../../files/image-facts.ts";
 import type { NegotiatedFormat, Recipe, RecipeFormat } from "../recipe.ts";
 import type { ImageFacts } from "./facts/image-facts.ts";
 

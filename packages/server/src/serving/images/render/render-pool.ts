@@ -1,4 +1,4 @@
-import { readFocus } from "../../../files/focus.ts";
+import { readFocus } from "../../../files/image-facts.ts";
 import { callTo } from "../../../kernel/calls.ts";
 import type { Recipe } from "../recipe.ts";
 import type { ImageFacts } from "./facts/image-facts.ts";

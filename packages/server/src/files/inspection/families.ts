@@ -76,3 +76,77 @@ export function findZipFamily(head: Buffer, directory: Buffer | null): string | 
   const has = (start: string) => names.some((name) => name.startsWith(start));
   return families.find(([, isMember]) => isMember(has))?.[0] ?? "application/zip";
 }
+
+/** Null unless the bytes are text: valid UTF-8 or UTF-16 with a byte order mark, without control characters. */
+export function readText(head: Buffer, isWhole: boolean): string | null {
+  const mark = head.toString("latin1", 0, 2);
+  if (mark === "\xff\xfe" || mark === "\xfe\xff")
+    return decode(head, mark === "\xff\xfe" ? "utf-16le" : "utf-16be", isWhole);
+  return decode(head, "utf-8", isWhole);
+}
+
+function decode(head: Buffer, encoding: string, isWhole: boolean): string | null {
+  try {
+    // The last character may be cut.
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !isWhole });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what they are looked for
+    return /[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]/.test(text) ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** What comes before the first element: declarations, comments, processing instructions. */
+const preamble = /^(?:\s+|<!--[\s\S]*?-->|<\?(?!php)[\s\S]*?\?>|<!DOCTYPE\s(?:[^[>]|\[[\s\S]*?\]\s*)*>)/i;
+const htmlElements =
+  /^<(?:html|head|body|script|iframe|title|style|link|meta|base|table|div|h[1-6]|form|img|svg|math|object|embed|video|audio|a|p|b|br|font|center)(?=[\s/>])/i;
+
+/** Text formats that browsers or servers run, and those with an unmistakable start; null for all other text. */
+export function findTextType(text: string): string | null {
+  if (/^\s*<\?php\s/i.test(text)) return "application/x-httpd-php";
+  let rest = text.replace(/^\uFEFF/, "");
+  let isXml = false;
+  for (let found = preamble.exec(rest); found !== null; found = preamble.exec(rest)) {
+    const [part] = found;
+    if (/^<\?xml[\s?]/.test(part)) isXml = true;
+    if (/^<!DOCTYPE\s+html/i.test(part)) return isXml ? "application/xhtml+xml" : "text/html";
+    if (/^<!DOCTYPE\s+svg/i.test(part)) return "image/svg+xml";
+    rest = rest.slice(part.length);
+  }
+  if (/^<(?:[\w.-]+:)?svg(?=[\s/>])/.test(rest)) return "image/svg+xml";
+  if (/^<html(?=[\s/>])/i.test(rest)) return isXml ? "application/xhtml+xml" : "text/html";
+  if (isXml) return "application/xml";
+  return htmlElements.test(rest) ? "text/html" : null;
+}
+
+/** The container of Microsoft's former formats: its directory names the streams of Word, Excel and so on. */
+export function isCompound(head: Buffer): boolean {
+  return head.toString("latin1", 0, 8) === "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" && head.length >= 512;
+}
+
+const directoryBytes = 4096;
+
+export function findCompoundDirectory(head: Buffer, sizeBytes: number): ByteStretch | null {
+  const sectorBytes = head.readUInt16LE(30) === 12 ? 4096 : 512;
+  const start = (head.readUInt32LE(48) + 1) * sectorBytes;
+  return start >= sizeBytes ? null : { start, length: Math.min(directoryBytes, sizeBytes - start) };
+}
+
+const compoundFamilies: [stream: string, type: string][] = [
+  ["WordDocument", "application/msword"],
+  ["Workbook", "application/vnd.ms-excel"],
+  ["Book", "application/vnd.ms-excel"],
+  ["PowerPoint Document", "application/vnd.ms-powerpoint"],
+  ["VisioDocument", "application/vnd.visio"],
+  ["__properties_version1.0", "application/vnd.ms-outlook"],
+];
+
+/** Names of streams have 64 bytes at the start of entries of 128. */
+export function findCompoundFamily(directory: Buffer | null): string {
+  const names = new Set<string>();
+  for (let at = 0; directory !== null && at + 128 <= directory.length; at += 128) {
+    const nameBytes = Math.min(64, directory.readUInt16LE(at + 64));
+    names.add(directory.toString("utf16le", at, at + Math.max(0, nameBytes - 2)));
+  }
+  return compoundFamilies.find(([stream]) => names.has(stream))?.[1] ?? "application/x-cfb";
+}

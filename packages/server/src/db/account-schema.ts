@@ -1,3 +1,5 @@
+import type { AuditAction, AuditTarget, AuthorKind, Environment } from "@upstow/contract";
+
 export interface DashboardSessionRow {
   id: string;
   token_hash: string;
@@ -60,4 +62,54 @@ export interface InvitationRow {
   invited_by: string;
   created_at: number;
   expires_at: number;
+}
+
+/** Who made a change, and from where. */
+export interface AuditRow {
+  id: string;
+  project_id: string | null;
+  account_id: string | null;
+  author_kind: AuthorKind;
+  author_id: string | null;
+  author_name: string;
+  address: string | null;
+  user_agent: string;
+  action: AuditAction;
+  target_kind: AuditTarget;
+  target_id: string;
+  target_label: string | null;
+  /** `{ field: { from, to } }` as JSON. */
+  changes: string;
+  created_at: number;
+}
+
+export interface UsageTotalRow {
+  project_id: string;
+  environment: Environment;
+  stored_bytes: number;
+  reserved_bytes: number;
+}
+
+/** On PostgreSQL only: what is added to the other two. One alone may be negative. */
+export interface UsageShareRow {
+  project_id: string;
+  environment: Environment;
+  period: string;
+  share: number;
+  stored_bytes: number;
+  reserved_bytes: number;
+  uploads: number;
+  reserved_uploads: number;
+}
+
+export interface UsagePeriodRow {
+  project_id: string;
+  environment: Environment;
+  period: string;
+  uploads: number;
+  reserved_uploads: number;
+  bandwidth_bytes: number;
+  transform_units: number;
+  /** The storage total after the period's last change. */
+  stored_bytes: number;
 }
