@@ -4,11 +4,12 @@ import { createBucketEnv } from "../test/support/s3-server.ts";
 import { startSwift, swiftMissing } from "../test/support/swift.ts";
 import { createAppender, type Growing } from "./appends.ts";
 import { onBothDatabases } from "./both-databases.ts";
-import { createInstallation, type Installation, type Server } from "./installation.ts";
+import { createInstallation, type Installation } from "./installation.ts";
+import { createKilledWork } from "./killed-work.ts";
 import { NotPossible } from "./not-possible.ts";
 import type { Random } from "./random.ts";
 import { listUploaded, recount } from "./recount.ts";
-import { type Outcome, type RunOptions, runClients, sumUp, Violation, waitForMoment } from "./scenario.ts";
+import { type Outcome, type RunOptions, runClients, sumUp } from "./scenario.ts";
 
 const clients = 4;
 const mostViolations = 20;
@@ -70,55 +71,22 @@ function createRun(installation: Installation, random: Random) {
   });
   const violations: string[] = [];
   const uploads: Growing[] = [];
-  /** Cut short by a kill, to be taken up again. */
-  let interrupted: Growing[] = [];
-  let resumed = 0;
-
-  async function finishOne(upload: Growing): Promise<void> {
-    try {
-      await appender.finish(upload);
-    } catch (error) {
-      if (!(error instanceof Violation)) interrupted.push(upload);
-      throw error;
-    }
-  }
-
   async function openOne(): Promise<Growing> {
     const upload = await appender.open();
     uploads.push(upload);
     return upload;
   }
 
-  const actAsClient = (server: Server, takeUp: Growing[]) => async () => {
-    while (!server.isKilled()) {
-      const left = takeUp.pop();
-      if (left !== undefined) resumed++;
-      await finishOne(left ?? (await openOne()));
-    }
-  };
+  const work = createKilledWork({
+    ...{ installation, random, clients, violations },
+    answers: () => answers,
+    open: openOne,
+    finish: appender.finish,
+  });
 
-  async function killDuringAppends(): Promise<void> {
-    const server = await installation.start();
-    const takeUp = interrupted;
-    interrupted = [];
-    const working = runClients(
-      server,
-      Array.from({ length: clients }, () => actAsClient(server, takeUp)),
-      violations,
-    );
-    await waitForMoment(random, () => answers);
-    await server.kill();
-    await working;
-    interrupted.push(...takeUp);
-  }
-
-  /** Without a kill everything has to come to its end. */
   async function finishAll(store: "disk" | "s3"): Promise<void> {
     const server = await installation.start();
-    const takeUp = interrupted;
-    interrupted = [];
-    resumed += takeUp.length;
-    for (const upload of takeUp) await runClients(server, [() => finishOne(upload)], violations);
+    for (const finish of work.resumeAll()) await runClients(server, [finish], violations);
     for (const upload of uploads)
       if (upload.file !== null) await runClients(server, [() => appender.download(upload)], violations);
     await server.stop();
@@ -144,8 +112,8 @@ function createRun(installation: Installation, random: Random) {
     "requests acknowledged": answers,
     "uploads begun": uploads.length,
     "uploads finished": uploads.filter(({ file }) => file !== null).length,
-    "taken up after a kill": resumed,
+    "taken up after a kill": work.resumed(),
   });
 
-  return { violations, killDuringAppends, finishAll, count };
+  return { violations, killDuringAppends: work.runRound, finishAll, count };
 }

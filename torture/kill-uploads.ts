@@ -1,9 +1,10 @@
 import type { DatabaseKind } from "../packages/server/test/support/start-app.ts";
 import { onBothDatabases } from "./both-databases.ts";
-import { createInstallation, type Installation, type Server } from "./installation.ts";
+import { createInstallation, type Installation } from "./installation.ts";
+import { createKilledWork } from "./killed-work.ts";
 import type { Random } from "./random.ts";
 import { listUploaded, recount } from "./recount.ts";
-import { type Outcome, type RunOptions, runClients, Violation, waitForMoment } from "./scenario.ts";
+import { type Outcome, type RunOptions, runClients } from "./scenario.ts";
 import { createUploader, type Upload } from "./uploads.ts";
 
 const clients = 6;
@@ -43,19 +44,7 @@ function createRun(installation: Installation, random: Random) {
   const violations: string[] = [];
   /** Everything the server has given an id. */
   const uploads: Upload[] = [];
-  /** Cut short by a kill, to be taken up again. */
-  let interrupted: Upload[] = [];
-  let resumed = 0;
   let downloads = 0;
-
-  async function finishOne(upload: Upload): Promise<void> {
-    try {
-      await uploader.finish(upload);
-    } catch (error) {
-      if (!(error instanceof Violation)) interrupted.push(upload);
-      throw error;
-    }
-  }
 
   async function openOne(): Promise<Upload> {
     const upload = await (random.chance(0.02) ? uploader.openMultipart() : uploader.openSingle());
@@ -70,39 +59,19 @@ function createRun(installation: Installation, random: Random) {
     downloads++;
   }
 
-  const actAsClient = (server: Server, takeUp: Upload[]) => async () => {
-    while (!server.isKilled()) {
-      const left = takeUp.pop();
-      if (left !== undefined) resumed++;
-      await finishOne(left ?? (await openOne()));
+  const work = createKilledWork({
+    ...{ installation, random, clients, violations },
+    answers: () => answers,
+    open: openOne,
+    finish: uploader.finish,
+    async between() {
       if (random.chance(0.1)) await downloadOne();
-    }
-  };
+    },
+  });
 
-  /** The clients begin with what the round before has left, so kills meet recovery as well. */
-  async function killDuringUploads(): Promise<void> {
-    const server = await installation.start();
-    const takeUp = interrupted;
-    interrupted = [];
-    const working = runClients(
-      server,
-      Array.from({ length: clients }, () => actAsClient(server, takeUp)),
-      violations,
-    );
-    await waitForMoment(random, () => answers);
-    await server.kill();
-    await working;
-    interrupted.push(...takeUp);
-  }
-
-  /** Without a kill everything has to come to its end. */
   async function finishAll(): Promise<void> {
     const server = await installation.start();
-    const takeUp = interrupted;
-    interrupted = [];
-    const finishRest = takeUp.map((upload) => () => finishOne(upload));
-    await inTurns(finishRest, (some) => runClients(server, some, violations));
-    resumed += takeUp.length;
+    await inTurns(work.resumeAll(), (some) => runClients(server, some, violations));
     const inParts = uploads.filter(({ uploadId }) => uploadId !== null);
     const sample = new Set([...inParts, ...uploads.slice(-mostDownloads)]);
     const checks = [
@@ -134,11 +103,11 @@ function createRun(installation: Installation, random: Random) {
     "PUTs acknowledged": uploads.reduce((sum, { pieces }) => sum + pieces.filter((p) => p.etag).length, 0),
     "completions acknowledged": uploads.filter(({ isAcknowledged }) => isAcknowledged).length,
     "completed, the answer lost": uploads.filter((u) => u.isCompleted && !u.isAcknowledged).length,
-    "taken up after a kill": resumed,
+    "taken up after a kill": work.resumed(),
     "downloads compared": downloads,
   });
 
-  return { violations, killDuringUploads, finishAll, count };
+  return { violations, killDuringUploads: work.runRound, finishAll, count };
 }
 
 async function inTurns<T>(work: T[], run: (some: T[]) => Promise<void>): Promise<void> {

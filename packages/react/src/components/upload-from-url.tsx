@@ -5,7 +5,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import { formatBytes } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import { type ClassNames, cx } from "../parts/class-names.ts";
-import { onEnter } from "../parts/on-enter.ts";
+import { UrlField } from "../parts/url-field.tsx";
 
 export interface UploadFromUrlProps {
   /** A route of your backend's file router with `fromUrl: true`. */
@@ -34,7 +34,7 @@ type State =
   | { is: "done"; name: string }
   | { is: "failed"; message: string };
 
-/** The service fetches a URL by itself; no bytes pass through the browser. Not a `<form>`, because it may be inside one. */
+/** The service fetches a URL by itself; no bytes pass through the browser. */
 export function UploadFromUrl({
   route,
   input,
@@ -79,34 +79,25 @@ export function UploadFromUrl({
 
   return (
     <div className={cx("us-ui us-from-url", classNames?.root)} data-state={state.is}>
-      <label htmlFor={id}>{said.address}</label>
-      <div className="us-from-url-line">
-        <input
-          id={id}
-          ref={field}
-          // Detached from any form around it, which may be submitted without a URL here.
-          form=""
-          className={cx("us-from-url-input", classNames?.input)}
-          type="url"
-          required
-          dir="ltr"
-          placeholder="https://"
-          value={url}
-          disabled={isDisabled}
-          readOnly={isBusy}
-          aria-describedby={`${id}-state`}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-          onKeyDown={onEnter(() => void submit())}
-        />
-        <button
-          type="button"
-          className={cx("us-button", classNames?.button)}
-          disabled={isDisabled}
-          onClick={() => (isBusy ? stop.current?.abort() : void submit())}
-        >
-          {isBusy ? said.cancel : said.fetch}
-        </button>
-      </div>
+      <UrlField
+        id={id}
+        prefix="us-from-url"
+        field={field}
+        label={said.address}
+        url={url}
+        onChange={setUrl}
+        onSubmit={() => void submit()}
+        describedBy={`${id}-state`}
+        isDisabled={isDisabled}
+        isReadOnly={isBusy}
+        inputClassName={classNames?.input}
+        button={{
+          label: isBusy ? said.cancel : said.fetch,
+          isDisabled,
+          onPress: () => (isBusy ? stop.current?.abort() : void submit()),
+          className: classNames?.button,
+        }}
+      />
       {isBusy && <Bar {...state} label={said.fetching} className={classNames?.track} />}
       <p id={`${id}-state`} className={cx("us-meta", state.is === "failed" && "us-error")} role="status">
         {state.is === "busy" && `${said.fetching}: ${formatBytes(state.receivedBytes, locale)}`}

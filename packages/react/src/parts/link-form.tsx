@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from "react";
-import { onEnter } from "./on-enter.ts";
+import { UrlField } from "./url-field.tsx";
 
 export interface LinkWords {
   address: string;
@@ -13,7 +13,7 @@ interface LinkFormProps {
   onFile(file: File): void;
 }
 
-/** Fetches a file from a URL. Not a `<form>`, because it may be inside one. */
+/** Fetches a file from a URL. */
 export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps) {
   const id = useId();
   const [url, setUrl] = useState("");
@@ -32,27 +32,17 @@ export function LinkForm({ words, fetchLink = fetchFile, onFile }: LinkFormProps
   };
   return (
     <div className="us-link-form">
-      <label htmlFor={id}>{words.address}</label>
-      <div className="us-link-line">
-        <input
-          id={id}
-          ref={field}
-          // Detached from any form around it, which may be submitted without a URL here.
-          form=""
-          className="us-link-input"
-          type="url"
-          required
-          dir="ltr"
-          placeholder="https://"
-          value={url}
-          aria-describedby={`${id}-error`}
-          onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-          onKeyDown={onEnter(() => void submit())}
-        />
-        <button type="button" className="us-button" disabled={state === "busy"} onClick={() => void submit()}>
-          {words.fetch}
-        </button>
-      </div>
+      <UrlField
+        id={id}
+        prefix="us-link"
+        field={field}
+        label={words.address}
+        url={url}
+        onChange={setUrl}
+        onSubmit={() => void submit()}
+        describedBy={`${id}-error`}
+        button={{ label: words.fetch, isDisabled: state === "busy", onPress: () => void submit() }}
+      />
       <p id={`${id}-error`} className="us-meta us-error" role="alert">
         {state === "failed" ? words.failed : ""}
       </p>

@@ -38,9 +38,8 @@ import { transformRoutes, variantServingRoutes } from "../serving/images/routes.
 import { linkRoutes } from "../serving/links/routes.ts";
 import { linkServingRoutes } from "../serving/links/serving.ts";
 import { fileServingRoutes } from "../serving/routes.ts";
-import { componentRoutes } from "../site/component-routes.ts";
 import { mcpRoutes } from "../site/mcp-routes.ts";
-import { packageRoutes } from "../site/package-routes.ts";
+import { componentRoutes, packageRoutes } from "../site/package-routes.ts";
 import { createErrorPages, createSiteLoader, siteRoutes } from "../site/routes.ts";
 import { welcomeRoutes } from "../site/welcome/routes.ts";
 import { webhookRoutes } from "../webhooks/routes.ts";

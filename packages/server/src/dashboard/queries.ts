@@ -2,6 +2,7 @@ import { DELETED_PROJECTS_MAX, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract
 import { type QueryCreator, type RawBuilder, sql } from "#kysely";
 import type { DashboardSessionRow, Schema } from "../db/schema.ts";
 import { statement, sumBytes } from "../db/statement.ts";
+import { actorColumns } from "../projects/accounts/queries.ts";
 import { totalRows } from "../projects/usage/shares.ts";
 
 export const insertSession = statement((q, p: DashboardSessionRow) =>
@@ -176,18 +177,7 @@ export const findAccess = statement((q, p: { projectId: string; accountId: strin
   accessible(q, p.accountId)
     .innerJoin("account", "account.id", "project.account_id")
     .where("project.id", "=", p.projectId)
-    .select([
-      "project.id as projectId",
-      "project.store_id as storeName",
-      "project.cdn_url as cdnUrl",
-      "account.id as accountId",
-      "account.tier as tier",
-      "account.rate_upload as rateUpload",
-      "account.rate_transform as rateTransform",
-      "account.rate_other as rateOther",
-      "account.transform_units as transformUnits",
-      "project_member.role as memberRole",
-    ]),
+    .select(["project.id as projectId", ...actorColumns, "project_member.role as memberRole"]),
 );
 
 /** The buckets in which the account's projects store files. */

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isIP, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter, collectDefaultMetrics, type Metric, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
 import type { Config } from "../config.ts";
 import { unauthorized } from "../kernel/errors.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../kernel/net/listen-address.ts";
@@ -26,15 +26,45 @@ export function createMetrics(droppedLogLines = () => 0): Registry {
   return registry;
 }
 
-/** Scrapers give up after ten seconds, and then see nothing at all. */
+/** Scrapers give up after ten seconds and then see nothing at all. */
 const patienceMs = 1_000;
 
+/** A gauge of `exposeForAll` that shows part of a measurement. */
+interface SharedGauge<T> {
+  name: string;
+  help: string;
+  labelNames?: string[];
+  show(gauge: Gauge, measured: T): void;
+}
+
 /**
- * A figure of the whole installation, reported only by the instance that speaks for all. Null on the others, and while
- * the database does not respond within a second: the gauge is then missing, and all others are still there. Gauges
- * collected at the same moment share one measurement.
+ * Gauges of the whole installation, reported only by the instance that speaks for all. On the others, and while the
+ * database does not respond within a second, they are missing, and all other metrics are still there. Gauges collected
+ * at the same moment share one measurement.
  */
-export function measureForAll<T>(
+export function exposeForAll<T>(
+  registry: Registry,
+  isSpeaker: () => Promise<boolean>,
+  measure: () => Promise<T | null>,
+  gauges: SharedGauge<T>[],
+): void {
+  const measureOnce = shareMeasurement(isSpeaker, measure);
+  for (const { name, help, labelNames, show } of gauges)
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      ...(labelNames && { labelNames }),
+      async collect() {
+        const measured = await measureOnce();
+        if (measured !== null) show(this, measured);
+        else if (labelNames === undefined) this.remove();
+        else this.reset();
+      },
+    });
+}
+
+function shareMeasurement<T>(
   isSpeaker: () => Promise<boolean>,
   measure: () => Promise<T | null>,
 ): () => Promise<T | null> {

@@ -14,7 +14,7 @@ export interface StaticFile {
   isImmutable?: boolean;
 }
 
-export function toStaticFile(type: string, body: string): StaticFile {
+export function toStaticFile(type: string, body: string | Buffer): StaticFile {
   return { type, body, etag: `"${hash("sha256", body).slice(0, 32)}"` };
 }
 

@@ -5,7 +5,7 @@ import type { Database } from "../db/database.ts";
 import { type Statement, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { countPendingScans, mostPendingCounted } from "../files/scanning/queries.ts";
-import { measureForAll } from "../http/metrics.ts";
+import { exposeForAll } from "../http/metrics.ts";
 import type { ReadOnlyMode } from "../http/read-only.ts";
 import { watchCalls } from "../kernel/calls.ts";
 import { version } from "../kernel/version.ts";
@@ -117,19 +117,10 @@ export function exposeBacklog(
   { db, metrics }: Pick<Deps, "db" | "metrics">,
   isSpeaker: () => Promise<boolean>,
 ): void {
-  const expose = (name: string, help: string, counting: Statement<object, { count: number }>) => {
-    const count = measureForAll(isSpeaker, () => db.get(counting, {}));
-    new Gauge({
-      name,
-      help: `${help} (all instances).`,
-      registers: [metrics],
-      async collect() {
-        const found = await count();
-        if (found === null) this.remove();
-        else this.set(found.count);
-      },
-    });
-  };
+  const expose = (name: string, help: string, counting: Statement<object, { count: number }>) =>
+    exposeForAll(metrics, isSpeaker, () => db.get(counting, {}), [
+      { name, help: `${help} (all instances).`, show: (gauge, { count }) => gauge.set(count) },
+    ]);
   const pending = `Stored objects that wait to be deleted, up to ${mostCounted}`;
   expose("upstow_storage_deletions_pending", pending, countDeletions);
   expose(

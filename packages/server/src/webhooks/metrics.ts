@@ -1,9 +1,9 @@
 import type { DeliveryErrorClass } from "@upstow/contract";
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import { type RawBuilder, sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { databaseNow, statement } from "../db/statement.ts";
-import { measureForAll } from "../http/metrics.ts";
+import { exposeForAll } from "../http/metrics.ts";
 import { TIMEOUTS_UNTIL_FAILING } from "./queue-queries.ts";
 
 export interface WebhookMetrics {
@@ -34,46 +34,33 @@ export function createWebhookMetrics(
   db: Database,
   isSpeaker: () => Promise<boolean>,
 ): WebhookMetrics {
-  const measure = measureForAll(isSpeaker, () => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING }));
-  const registers = [registry];
+  const measure = () => db.get(measureQueue, { timeouts: TIMEOUTS_UNTIL_FAILING });
+  exposeForAll(registry, isSpeaker, measure, [
+    {
+      name: "upstow_webhook_queue_depth",
+      help: "Messages that wait or are being sent.",
+      labelNames: ["state"],
+      show(gauge, { ready, leased }) {
+        gauge.set({ state: "ready" }, ready);
+        gauge.set({ state: "leased" }, leased);
+      },
+    },
+    {
+      name: "upstow_webhook_oldest_due_seconds",
+      help: "How long the message that is due for longest has waited.",
+      show: (gauge, { oldestMs }) => gauge.set(Math.max(0, oldestMs) / 1000),
+    },
+    {
+      name: "upstow_webhook_failing_endpoints",
+      help: "Endpoints whose last attempts all timed out; they are sent one message at a time.",
+      show: (gauge, { failing }) => gauge.set(failing),
+    },
+  ]);
   const attempts = new Counter({
     name: "upstow_webhook_attempts_total",
     help: "Webhook attempts by outcome: delivered, or the class of the failure.",
     labelNames: ["outcome"],
-    registers,
-  });
-  new Gauge({
-    name: "upstow_webhook_queue_depth",
-    help: "Messages that wait or are being sent.",
-    labelNames: ["state"],
-    registers,
-    async collect() {
-      const queue = await measure();
-      this.reset();
-      if (queue === null) return;
-      this.set({ state: "ready" }, queue.ready);
-      this.set({ state: "leased" }, queue.leased);
-    },
-  });
-  new Gauge({
-    name: "upstow_webhook_oldest_due_seconds",
-    help: "How long the message that is due for longest has waited.",
-    registers,
-    async collect() {
-      const queue = await measure();
-      if (queue === null) this.remove();
-      else this.set(Math.max(0, queue.oldestMs) / 1000);
-    },
-  });
-  new Gauge({
-    name: "upstow_webhook_failing_endpoints",
-    help: "Endpoints whose last attempts all timed out; they are sent one message at a time.",
-    registers,
-    async collect() {
-      const queue = await measure();
-      if (queue === null) this.remove();
-      else this.set(queue.failing);
-    },
+    registers: [registry],
   });
   return {
     countAttempt(error) {

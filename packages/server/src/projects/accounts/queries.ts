@@ -48,6 +48,18 @@ export const insertInvitedAccount = statement((q, p: Omit<NewAccountRow, "tier">
     .returning("id"),
 );
 
+/** The columns of an `Actor` that come from its project and its account. */
+export const actorColumns = [
+  "project.store_id as storeName",
+  "project.cdn_url as cdnUrl",
+  "account.id as accountId",
+  "account.tier as tier",
+  "account.rate_upload as rateUpload",
+  "account.rate_transform as rateTransform",
+  "account.rate_other as rateOther",
+  "account.transform_units as transformUnits",
+] as const;
+
 export const findAccountByEmail = statement((q, p: { email: string }) =>
   q.selectFrom("account").selectAll().where("email", "=", p.email),
 );

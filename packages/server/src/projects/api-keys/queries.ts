@@ -2,6 +2,7 @@ import { type KeyType, LIST_MAX } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { ApiKeyRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { actorColumns } from "../accounts/queries.ts";
 
 export const findActorByKeyHash = statement((q, p: { hash: string }) =>
   q
@@ -16,14 +17,7 @@ export const findActorByKeyHash = statement((q, p: { hash: string }) =>
       "api_key.name as name",
       "api_key.type as environment",
       "project.id as projectId",
-      "project.store_id as storeName",
-      "project.cdn_url as cdnUrl",
-      "account.id as accountId",
-      "account.tier as tier",
-      "account.rate_upload as rateUpload",
-      "account.rate_transform as rateTransform",
-      "account.rate_other as rateOther",
-      "account.transform_units as transformUnits",
+      ...actorColumns,
     ]),
 );
 

@@ -3,28 +3,33 @@ import { sql } from "#kysely";
 import type { FileRouteRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 
+/** What an update may change. */
+const settingsOf = (p: FileRouteRow) => ({
+  slug: p.slug,
+  allowed_types: p.allowed_types,
+  max_file_size_bytes: p.max_file_size_bytes,
+  webhook_url: p.webhook_url,
+  environment: p.environment,
+  access: p.access,
+  expire_after_days: p.expire_after_days,
+  claim_within_sec: p.claim_within_sec,
+  keep_location: p.keep_location,
+  check_content: p.check_content,
+  strip_metadata: p.strip_metadata,
+  scan: p.scan,
+  scan_unknown: p.scan_unknown,
+  form_origins: p.form_origins,
+  updated_at: p.updated_at,
+});
+
 export const insertRoute = statement((q, p: FileRouteRow) =>
   q
     .insertInto("file_route")
     .values({
       id: p.id,
       project_id: p.project_id,
-      slug: p.slug,
-      allowed_types: p.allowed_types,
-      max_file_size_bytes: p.max_file_size_bytes,
-      webhook_url: p.webhook_url,
-      environment: p.environment,
-      access: p.access,
-      expire_after_days: p.expire_after_days,
-      claim_within_sec: p.claim_within_sec,
-      keep_location: p.keep_location,
-      check_content: p.check_content,
-      strip_metadata: p.strip_metadata,
-      scan: p.scan,
-      scan_unknown: p.scan_unknown,
-      form_origins: p.form_origins,
+      ...settingsOf(p),
       created_at: p.created_at,
-      updated_at: p.updated_at,
     })
     .onConflict((conflict) => conflict.columns(["project_id", "slug"]).doNothing())
     .returningAll(),
@@ -101,23 +106,7 @@ export const findRouteBySlug = statement((q, p: { slug: string; projectId: strin
 export const updateRouteRow = statement((q, p: FileRouteRow & { seenUpdatedAt: number }) =>
   q
     .updateTable("file_route")
-    .set({
-      slug: p.slug,
-      allowed_types: p.allowed_types,
-      max_file_size_bytes: p.max_file_size_bytes,
-      webhook_url: p.webhook_url,
-      environment: p.environment,
-      access: p.access,
-      expire_after_days: p.expire_after_days,
-      claim_within_sec: p.claim_within_sec,
-      keep_location: p.keep_location,
-      check_content: p.check_content,
-      strip_metadata: p.strip_metadata,
-      scan: p.scan,
-      scan_unknown: p.scan_unknown,
-      form_origins: p.form_origins,
-      updated_at: p.updated_at,
-    })
+    .set(settingsOf(p))
     .where("id", "=", p.id)
     .where("updated_at", "=", p.seenUpdatedAt)
     .returningAll(),

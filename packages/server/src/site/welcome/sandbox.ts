@@ -3,6 +3,7 @@ import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../kernel/net/listen-address.ts";
+import { actorColumns } from "../../projects/accounts/queries.ts";
 
 /** What a visitor of the welcome page can do. */
 export type Welcome = { state: "unclaimed" | "off" } | { state: "ready"; actor: Actor };
@@ -54,18 +55,7 @@ const findOwnersSandbox = statement((q, _: object) =>
     .leftJoin("project", (join) =>
       join.onRef("project.account_id", "=", "account.id").on("project.deleted_at", "is", null),
     )
-    .select([
-      "account.password_hash as passwordHash",
-      "project.id as projectId",
-      "project.store_id as storeName",
-      "project.cdn_url as cdnUrl",
-      "account.id as accountId",
-      "account.tier as tier",
-      "account.rate_upload as rateUpload",
-      "account.rate_transform as rateTransform",
-      "account.rate_other as rateOther",
-      "account.transform_units as transformUnits",
-    ])
+    .select(["account.password_hash as passwordHash", "project.id as projectId", ...actorColumns])
     .orderBy("project.id")
     .limit(1),
 );

@@ -1,6 +1,7 @@
 import { type QueryCreator, sql } from "#kysely";
 import type { Schema, UploadGrantRow } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
+import { actorColumns } from "../../../projects/accounts/queries.ts";
 
 export const insertUploadGrant = statement((q, p: UploadGrantRow) =>
   q.insertInto("upload_grant").values({
@@ -34,17 +35,7 @@ export const findUploadGrant = statement((q, p: { id: string }) =>
     .where((e) => e.or([e("upload_grant.key_id", "is", null), e("api_key.id", "is not", null)]))
     .where("api_key.revoked_at", "is", null)
     .selectAll("upload_grant")
-    .select([
-      "file_route.slug as route_slug",
-      "project.store_id as storeName",
-      "project.cdn_url as cdnUrl",
-      "account.id as accountId",
-      "account.tier as tier",
-      "account.rate_upload as rateUpload",
-      "account.rate_transform as rateTransform",
-      "account.rate_other as rateOther",
-      "account.transform_units as transformUnits",
-    ]),
+    .select(["file_route.slug as route_slug", ...actorColumns]),
 );
 
 export type FoundUploadGrant = NonNullable<(typeof findUploadGrant)["types"]>["row"];
