@@ -103,6 +103,50 @@ onAnyDatabase("files and deliveries in the dashboard", (database) => {
     assert.equal((await owner("GET", `${inLive}/search?since=yesterday`)).status, 400);
   });
 
+  test("folders say how many files each route has and how large they are, deleted and test files aside", async () => {
+    await enter();
+    const folders = async (path = inLive) => {
+      const { status, body } = await owner("GET", `${path}/folders`);
+      assert.equal(status, 200, JSON.stringify(body));
+      const bySlug = body.folders.toSorted((a: { slug: string }, b: { slug: string }) =>
+        a.slug < b.slug ? -1 : 1,
+      );
+      return { ...body, folders: bySlug };
+    };
+    assert.deepEqual(await folders(), { folders: [], isWhole: true });
+    await app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.live,
+      body: { slug: "avatars" },
+    });
+    for (const routeSlug of ["avatars", "avatars", "default"])
+      await uploadFile(app, "hello", { key: tenant.live, name: "a.txt", routeSlug });
+    const { key } = await uploadFile(app, "gone", { key: tenant.live, name: "b.txt" });
+    await app.call("DELETE", `files/${encodeURIComponent(key)}`, { key: tenant.live });
+    await uploadFile(app, "trial", { key: tenant.test, name: "c.txt" });
+    const waiting = { fileName: "d.txt", contentType: "text/plain", fileSize: 7, routeSlug: "default" };
+    const asked = await app.call("POST", "upload/request", { key: tenant.live, body: waiting });
+    assert.equal(asked.status, 200, JSON.stringify(asked.body));
+    assert.deepEqual(await folders(), {
+      folders: [
+        { slug: "avatars", files: 2, bytes: 10 },
+        { slug: "default", files: 2, bytes: 5 },
+      ],
+      isWhole: true,
+    });
+    assert.deepEqual((await folders(`/in/${tenant.projectId}/test`)).folders, [
+      { slug: "default", files: 1, bytes: 5 },
+    ]);
+  });
+
+  test("folders of very many files are counted as far as one visit may read, and say so", async () => {
+    await enter();
+    await insertManyFiles(app, { projectId: tenant.projectId, count: 21_000 });
+    const { body } = await owner("GET", `${inLive}/folders`);
+    const counted = body.folders.reduce((sum: number, { files }: { files: number }) => sum + files, 0);
+    assert.ok(counted >= 20_000 && counted < 21_000, `${counted} counted`);
+    assert.equal(body.isWhole, false);
+  });
+
   test("all that match a search are counted and deleted, and nothing that came later or is of others", async () => {
     await enter();
     await insertManyFiles(app, { projectId: tenant.projectId, count: 450 });

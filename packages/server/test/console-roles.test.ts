@@ -92,6 +92,7 @@ const needed: Record<string, Needed> = {
   [`POST ${inProject}/files/read-keys/rotate`]: "developer",
   [`GET ${inProject}/search`]: "viewer",
   [`GET ${inProject}/search/count`]: "viewer",
+  [`GET ${inProject}/folders`]: "viewer",
   [`GET ${inProject}/search/file`]: "viewer",
   [`POST ${inProject}/search/delete`]: "developer",
   [`GET ${inProject}/delivery-settings`]: "viewer",

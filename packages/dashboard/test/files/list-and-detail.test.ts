@@ -90,6 +90,86 @@ slowTest("the search follows the address, back and forth, and takes no choice al
   await context.close();
 });
 
+test("routes are folders with counts and sizes, and the address keeps folder and order", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const body = { slug: "avatars" };
+  await app.call("POST", `projects/${tenant.projectId}/routers`, { key: tenant.live, body });
+  for (const [name, text, routeSlug] of [
+    ["mina.txt", "long enough", "avatars"],
+    ["omar.txt", "short", "avatars"],
+    ["report.txt", "x", "default"],
+  ] as const)
+    await uploadFile(app, text, { key: tenant.live, name, routeSlug });
+  const { page, context } = await openFiles(tenant);
+  const names = () =>
+    page.getByRole("table", { name: "Files" }).locator("tbody button.link").allTextContents();
+  const showsInOrder = (...wanted: string[]) => until(async () => `${await names()}` === `${wanted}`);
+  await showsInOrder("report.txt", "omar.txt", "mina.txt");
+  const folders = page.getByRole("navigation", { name: "Folders" });
+  await folders.getByRole("link", { name: "default 1 file · 1 B" }).waitFor();
+  await folders.getByRole("link", { name: "avatars 2 files · 16 B" }).click();
+  await page.getByRole("heading", { level: 1, name: "avatars" }).waitFor();
+  await showsInOrder("omar.txt", "mina.txt");
+  assert.equal(await page.getByLabel("Upload to route").inputValue(), "avatars");
+  await page.getByRole("button", { name: "Size" }).click();
+  await showsInOrder("mina.txt", "omar.txt");
+  await byName(page, "omar.txt").click();
+  await page.getByRole("dialog").getByRole("heading", { name: "omar.txt" }).waitFor();
+  await page.reload();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await showsInOrder("mina.txt", "omar.txt");
+  await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "Files" }).click();
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await showsInOrder("mina.txt", "omar.txt", "report.txt");
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: "avatars" }).waitFor();
+  await page.goBack();
+  await page.getByRole("dialog").waitFor();
+  await context.close();
+});
+
+test("access and expiry of several files change at once", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const keys: string[] = [];
+  for (const name of ["a.txt", "b.txt", "c.txt"])
+    keys.push((await uploadFile(app, "hello", { key: tenant.live, name })).key);
+  const files = async () =>
+    Promise.all(
+      keys.map(async (key) => {
+        const { body } = await app.call("GET", `files/${encodeURIComponent(key)}`, { key: tenant.live });
+        return body.file;
+      }),
+    );
+  const { page, context } = await openFiles(tenant);
+  const dialog = page.getByRole("dialog");
+  for (const name of ["a.txt", "b.txt"]) await page.getByLabel(`Select ${name}`).check();
+  await page.getByRole("button", { name: "Expiry", exact: true }).click();
+  await dialog.getByLabel("Expires").selectOption("In 1 day");
+  await dialog.getByRole("button", { name: "Change 2 files" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await until(async () => (await page.locator("td .tag", { hasText: "Expires" }).count()) === 2);
+  const ends = (await files()).map(({ expiresAt }) => expiresAt);
+  assert.equal(ends[2], null);
+  for (const end of ends.slice(0, 2))
+    assert.ok(Math.abs(Date.parse(end) - app.clock.now() - 86_400_000) < 600_000, end);
+  await page.getByRole("button", { name: "Expiry", exact: true }).click();
+  await dialog.getByLabel("Expires").selectOption("Never");
+  await dialog.getByRole("button", { name: "Change 2 files" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Access", exact: true }).click();
+  await dialog.getByRole("button", { name: "Change 2 files" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const changed = (await files()).map(({ access, expiresAt }) => [access, expiresAt]);
+  assert.deepEqual(changed, [
+    ["private", null],
+    ["private", null],
+    ["public", null],
+  ]);
+  await context.close();
+});
+
 test("live and test files are shown apart, and the switch between them stays on the page", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   await uploadFile(dashboard.app, "x", { key: tenant.live, name: "real.txt" });

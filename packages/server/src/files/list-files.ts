@@ -169,7 +169,8 @@ async function readMatching(
   return { rows: rows.slice(0, span.take), dropped: seen - rows.length };
 }
 
-function searchOf(
+/** What a search in stretches needs, except how to read one. */
+export function searchOf(
   { db, turns, accountId, budget }: Searcher,
   wanted: IdStretch,
   { terms, withMetadata }: FileFilter,

@@ -343,6 +343,18 @@ export function countBy(given: Terms): Found<object, { count: number }> {
   );
 }
 
+/** How many files each route has in a stretch, and how large the uploaded ones are. */
+export const tallyRoutes = statement((q, p: IdStretch) =>
+  // bounded: a stretch that has been measured
+  filesOf(q, p, "listed")
+    .select([
+      "route_slug as slug",
+      sql<number>`count(*)`.as("files"),
+      sql<number>`cast(sum(case when status = 'UPLOADED' then size_bytes else 0 end) as bigint)`.as("bytes"),
+    ])
+    .groupBy("route_slug"),
+);
+
 function matching(q: QueryCreator<Schema>, p: SearchParams, dialect: DialectName, used: Term[], kind: Kind) {
   return used.reduce((query, term) => query.where(conditions[term](p, dialect)), filesOf(q, p, kind));
 }

@@ -7,10 +7,12 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { ExpiryChoice, startingExpiry, toChange } from "./expiry-choice.tsx";
 import type { FoundFile } from "./found-file.ts";
 import { checkJson } from "./metadata-editor.tsx";
 
-export type BulkTask = "download" | "access" | "metadata";
+const titles = { access: "Change access", expiry: "Change expiry", metadata: "Replace metadata" };
+export type BulkTask = "download" | keyof typeof titles;
 
 interface BulkDialogProps {
   task: Exclude<BulkTask, "download">;
@@ -30,13 +32,18 @@ const atOnce = 4;
 export function BulkDialog({ task, files, onDone, onClose }: BulkDialogProps) {
   const { api } = useWorkspace();
   const [access, setAccess] = useState<Access>("private");
+  const [expiry, setExpiry] = useState(startingExpiry);
   const [text, setText] = useState("{}");
   const [changed, setChanged] = useState(0);
   const [failures, setFailures] = useState<Failure[]>([]);
-  const isAccess = task === "access";
+  const readBody = () => {
+    if (task === "access") return { access };
+    if (task === "expiry") return toChange(expiry);
+    checkJson(text);
+    return new JsonText(`{"metadata":${text}}`);
+  };
   const submit = async () => {
-    if (!isAccess) checkJson(text);
-    const body = isAccess ? { access } : new JsonText(`{"metadata":${text}}`);
+    const body = readBody();
     const waiting = [...files];
     const failed: Failure[] = [];
     setChanged(0);
@@ -56,15 +63,17 @@ export function BulkDialog({ task, files, onDone, onClose }: BulkDialogProps) {
     if (failed.length === 0) onClose();
   };
   return (
-    <Dialog title={isAccess ? "Change access" : "Replace metadata"} onClose={onClose}>
+    <Dialog title={titles[task]} onClose={onClose}>
       <Form
         submit={`Change ${formatMany(files.length, "file")}`}
         busy={`${changed} of ${files.length} changed`}
         onSubmit={submit}
       >
-        {isAccess ? (
+        {task === "access" && (
           <AccessChoice value={access} note="Takes effect on the next read." onChange={setAccess} />
-        ) : (
+        )}
+        {task === "expiry" && <ExpiryChoice value={expiry} onChange={setExpiry} />}
+        {task === "metadata" && (
           <label>
             Metadata (JSON)
             <textarea

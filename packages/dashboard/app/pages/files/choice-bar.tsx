@@ -36,6 +36,9 @@ export function ChoiceBar({ choice, mayChooseMore, onDelete, onChange }: ChoiceB
           <button type="button" onClick={() => onChange("access")}>
             Access
           </button>
+          <button type="button" onClick={() => onChange("expiry")}>
+            Expiry
+          </button>
           <button type="button" onClick={() => onChange("metadata")}>
             Metadata
           </button>

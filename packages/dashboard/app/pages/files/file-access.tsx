@@ -13,6 +13,7 @@ import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { CreateLink } from "./create-link.tsx";
+import { ExpiryChoice, startingExpiry, toChange } from "./expiry-choice.tsx";
 import type { FoundFile } from "./found-file.ts";
 
 interface CountedLink {
@@ -23,7 +24,12 @@ interface CountedLink {
   expiresAt: string;
 }
 
-const titles = { access: "Change access", link: "Create link", end: "Revoke all links" };
+const titles = {
+  access: "Change access",
+  expiry: "Change expiry",
+  link: "Create link",
+  end: "Revoke all links",
+};
 type Task = keyof typeof titles;
 
 /** Who can read a file, and its links. */
@@ -43,7 +49,7 @@ export function FileAccess({ file, onChanged }: { file: FoundFile; onChanged: ()
     links.reload();
     onChanged();
   };
-  const tasks: Task[] = file.status === "UPLOADED" ? ["access", "link", "end"] : ["access"];
+  const tasks: Task[] = file.status === "UPLOADED" ? ["access", "expiry", "link", "end"] : ["access"];
   return (
     <>
       <h3>Access</h3>
@@ -78,6 +84,7 @@ export function FileAccess({ file, onChanged }: { file: FoundFile; onChanged: ()
       {task !== null && (
         <Dialog title={titles[task]} onClose={() => setTask(null)}>
           {task === "access" && <ChangeAccess file={file} onSaved={() => done("Access changed")} />}
+          {task === "expiry" && <ChangeExpiry file={file} onSaved={() => done("Expiry changed")} />}
           {task === "link" && <CreateLink file={file} onCreated={links.reload} />}
           {task === "end" && <EndLinks file={file} onEnded={() => done("All links revoked")} />}
         </Dialog>
@@ -125,6 +132,21 @@ function ChangeAccess({ file, onSaved }: { file: FoundFile; onSaved: () => void 
         value={audience}
         onChange={setAudience}
       />
+    </Form>
+  );
+}
+
+function ChangeExpiry({ file, onSaved }: { file: FoundFile; onSaved: () => void }) {
+  const { api } = useWorkspace();
+  const [expiry, setExpiry] = useState(startingExpiry);
+  const save = async () => {
+    await callApi("PATCH", `${api}/files/${encodeURIComponent(file.key)}`, toChange(expiry));
+    onSaved();
+  };
+  return (
+    <Form submit="Save" onSubmit={save}>
+      {file.expiresAt !== null && <p>Expires {formatTime(file.expiresAt)}.</p>}
+      <ExpiryChoice value={expiry} onChange={setExpiry} />
     </Form>
   );
 }

@@ -25,8 +25,14 @@ export const noFilter: FileFilter = {
 
 const fields = Object.keys(noFilter) as (keyof FileFilter)[];
 
+/** A folder is where one is, not a filter. */
 export function isFiltered(filter: FileFilter): boolean {
-  return fields.some((field) => filter[field] !== "");
+  return fields.some((field) => field !== "routeSlug" && filter[field] !== "");
+}
+
+/** Where the folders are shown. */
+export function isRoot(filter: FileFilter): boolean {
+  return filter.routeSlug === "" && !isFiltered(filter);
 }
 
 /** What the address of the page keeps, so that a search can be shared. */

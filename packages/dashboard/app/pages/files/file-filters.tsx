@@ -38,10 +38,10 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
     onChange: (value: string) => onChange({ ...filter, [name]: value }),
   });
   const { routeSlug, access, metadata, from, to } = filter;
-  const hasMore = [routeSlug, access, metadata, from, to].some((value) => value !== "");
+  const hasMore = [access, metadata, from, to].some((value) => value !== "");
   return (
     <Filters
-      onClear={isFiltered(filter) ? () => onChange(noFilter) : undefined}
+      onClear={isFiltered(filter) ? () => onChange({ ...noFilter, routeSlug }) : undefined}
       more={{
         label: "Route, access, date, metadata",
         isOpen: hasMore,

@@ -9,6 +9,16 @@ export interface Sort {
 /** As the server lists them, at no cost for any number of files. */
 export const newestFirst: Sort = { field: "date", isDescending: true };
 
+/** As the URL has it: "name", or "-size" where the largest come first. Nothing for the server's order. */
+export function readSort(text: string | null): Sort {
+  const field = sortFields.find((name) => name === text?.replace(/^-/, ""));
+  return field === undefined ? newestFirst : { field, isDescending: text?.startsWith("-") === true };
+}
+
+export function writeSort(sort: Sort): string {
+  return isServersOrder(sort) ? "" : `${sort.isDescending ? "-" : ""}${sort.field}`;
+}
+
 /** There is no index by name or size, which would slow every upload: so many are loaded and sorted here. */
 export const mostSorted = 2_000;
 

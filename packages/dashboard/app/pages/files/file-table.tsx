@@ -5,7 +5,7 @@ import { formatAgo, formatBytes, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { StatusTag, Thumbnail } from "./file-row-parts.tsx";
-import { nextSort, type Sort } from "./file-sort.ts";
+import type { Sort } from "./file-sort.ts";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
 
@@ -21,7 +21,7 @@ export interface FileListProps {
   onChoose: ((files: FoundFile[], isChosen: boolean) => void) | null;
   onOpen: (file: FoundFile) => void;
   sort: Sort;
-  onSort: (sort: Sort) => void;
+  onSort: (field: Sort["field"]) => void;
 }
 
 export function FileTable(props: FileListProps) {
@@ -77,7 +77,7 @@ function SortHeader({ field, label, className, sort, onSort }: SortHeaderProps) 
       className={className}
       aria-sort={isSorted ? (sort.isDescending ? "descending" : "ascending") : undefined}
     >
-      <button type="button" className="sort" onClick={() => onSort(nextSort(sort, field))}>
+      <button type="button" className="sort" onClick={() => onSort(field)}>
         {label}
         {isSorted && <Icon of={sort.isDescending ? arrowDownIcon : arrowUpIcon} />}
       </button>

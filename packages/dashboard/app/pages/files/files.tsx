@@ -1,22 +1,23 @@
 import type { Router } from "@upstow/contract";
 import { Icon } from "@upstow/kit/icon";
-import { folderIcon, folderOpenIcon, trashIcon } from "@upstow/kit/icons";
-import { useMemo, useState } from "react";
+import { trashIcon } from "@upstow/kit/icons";
+import { useState } from "react";
 import { formatCount } from "../../format.ts";
 import { useLoad } from "../../load.ts";
-import { showHidden } from "../../parts/safe-text.tsx";
+import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
-import { goTo, Link, usePath, useQuery } from "../../router.tsx";
+import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { BulkDialog, type BulkTask } from "./bulk-dialog.tsx";
 import { ChoiceBar } from "./choice-bar.tsx";
 import { downloadArchives, downloadFile } from "./download.ts";
-import { type FileFilter, isFiltered, readFilter, toServerQuery, writeFilter } from "./file-filter.ts";
+import { type FileFilter, isFiltered, isRoot, toServerQuery } from "./file-filter.ts";
 import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
 import { FilePanel } from "./file-panel.tsx";
 import { FileTable } from "./file-table.tsx";
+import { Breadcrumbs, FolderList, type Folders } from "./folders.tsx";
 import type { FoundFile } from "./found-file.ts";
 import { MoreWays } from "./more-ways.tsx";
 import { UndoBar } from "./undo-bar.tsx";
@@ -25,32 +26,31 @@ import { UploadList } from "./upload-list.tsx";
 import { mostChosen, useFileChoice } from "./use-file-choice.ts";
 import { useFileDeletion } from "./use-file-deletion.ts";
 import { useFileSearch } from "./use-file-search.ts";
+import { useFilesAddress } from "./use-files-address.ts";
 import { useSortedFiles } from "./use-sorted-files.ts";
 
 const views = ["list", "grid"] as const;
 type View = (typeof views)[number];
 
 export default function Files() {
-  const { api, liveApi, project, mayChange, urlOf } = useWorkspace();
-  const openId = usePath().split("/")[4];
-  const address = useQuery();
-  const filter = useMemo(() => readFilter(address), [address]);
+  const { api, liveApi, project, mayChange } = useWorkspace();
+  const { openId, filter, sort, change, open, close, ...address } = useFilesAddress();
   const [view, setView] = useState(readView);
   const [task, setTask] = useState<Exclude<BulkTask, "download"> | null>(null);
   const { error, run } = useAction();
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
+  const tally = useLoad<Folders>(`${api}/folders`);
   const query = toServerQuery(filter);
-  const search = useFileSearch(`${api}/search?limit=100&${query}`);
-  const deletion = useFileDeletion(api, search.reload);
+  const search = useFileSearch(`${api}/search?limit=100${query === "" ? "" : `&${query}`}`);
+  const reload = () => {
+    search.reload();
+    tally.reload();
+  };
+  const deletion = useFileDeletion(api, { onDeleted: tally.reload, onMatchingDeleted: search.reload });
   const found = search.files.filter((file) => !deletion.hides(file, query));
-  const { files, sort, setSort, isCut } = useSortedFiles(found, search);
+  const { files, isCut } = useSortedFiles(found, search, sort);
   const choice = useFileChoice(api, query, files);
 
-  const urlWith = (page: string, next: FileFilter) =>
-    `${urlOf(page)}?${writeFilter(next)}`.replace(/\?$/, "");
-  const change = (next: FileFilter) => goTo(urlWith("files", next), { replace: true });
-  const open = (file: FoundFile, replace = false) => goTo(urlWith(`files/${file.id}`, filter), { replace });
-  const close = () => openId !== undefined && change(filter);
   const remove = (deleted: Parameters<typeof deletion.start>[0]) => {
     deletion.start(deleted);
     choice.clear();
@@ -78,7 +78,7 @@ export default function Files() {
     onChoose: mayChange ? choice.choose : null,
     onOpen: open,
     sort,
-    onSort: setSort,
+    onSort: address.changeSort,
   };
   const panel = openId !== undefined && (
     <FilePanel
@@ -91,13 +91,13 @@ export default function Files() {
     />
   );
 
+  const heading = <Breadcrumbs slug={filter.routeSlug} tally={tally} rootUrl={address.urlOfFolder("")} />;
+
   // Folders and buttons depend on the routes: the page is shown once with them, and nothing moves later.
   if (routes.data === null && routes.error === null) {
     return (
       <>
-        <div className="title">
-          <h1>Files</h1>
-        </div>
+        <div className="title">{heading}</div>
         <Loading />
         {panel}
       </>
@@ -105,15 +105,24 @@ export default function Files() {
   }
   return (
     <>
-      <Title view={view} onView={show} routes={routes.data?.routers ?? null} onAdded={search.reload} />
+      <div className="title">
+        {heading}
+        <Tools
+          // A folder is the route that is offered for uploads first.
+          key={filter.routeSlug}
+          folder={filter.routeSlug}
+          view={view}
+          onView={show}
+          routes={routes.data?.routers ?? null}
+          onAdded={reload}
+        />
+      </div>
       {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
-      {mayChange && <UploadList onUploaded={search.reload} />}
-      <RouteFolders
-        routes={routes.data?.routers ?? []}
-        value={filter.routeSlug}
-        onChange={(routeSlug) => change({ ...filter, routeSlug })}
-      />
+      {mayChange && <UploadList onUploaded={reload} />}
       <FileFilters filter={filter} routes={routes.data?.routers ?? []} onChange={change} />
+      {isRoot(filter) && (
+        <FolderList routes={routes.data?.routers ?? []} tally={tally} urlOf={address.urlOfFolder} />
+      )}
       <ChoiceBar
         choice={choice}
         mayChooseMore={search.hasMore && choice.chosen.size >= Math.min(files.length, mostChosen)}
@@ -148,51 +157,25 @@ export default function Files() {
   );
 }
 
-interface TitleProps {
+interface ToolsProps {
+  folder: string;
   view: View;
   onView: (view: View) => void;
   routes: Router[] | null;
   onAdded: () => void;
 }
 
-function Title({ view, onView, routes, onAdded }: TitleProps) {
+function Tools({ folder, view, onView, routes, onAdded }: ToolsProps) {
   const { mayChange, urlOf } = useWorkspace();
   return (
-    <div className="title">
-      <h1>Files</h1>
-      <span className="line">
-        <Link className="button" to={urlOf("trash")}>
-          <Icon of={trashIcon} /> <span className="word">Trash</span>
-        </Link>
-        <ViewSwitch view={view} onChange={onView} />
-        {mayChange && <UploadButton routes={routes} />}
-        {mayChange && <MoreWays routes={routes ?? []} onAdded={onAdded} />}
-      </span>
-    </div>
-  );
-}
-
-/** Routes are the first part of every key, so each is a folder. */
-function RouteFolders(props: { routes: Router[]; value: string; onChange: (slug: string) => void }) {
-  if (props.routes.length < 2) return null;
-  const folder = (slug: string, label: string) => (
-    <button
-      type="button"
-      key={slug}
-      className="folder"
-      aria-pressed={props.value === slug}
-      onClick={() => props.onChange(slug)}
-    >
-      <Icon of={props.value === slug ? folderOpenIcon : folderIcon} />
-      <span className="cut">{showHidden(label)}</span>
-    </button>
-  );
-  return (
-    <fieldset className="folders">
-      <legend className="visually-hidden">Folders</legend>
-      {folder("", "All files")}
-      {props.routes.map(({ slug }) => folder(slug, slug))}
-    </fieldset>
+    <span className="line">
+      <Link className="button" to={urlOf("trash")}>
+        <Icon of={trashIcon} /> <span className="word">Trash</span>
+      </Link>
+      <ViewSwitch view={view} onChange={onView} />
+      {mayChange && <UploadButton routes={routes} folder={folder} />}
+      {mayChange && <MoreWays routes={routes ?? []} onAdded={onAdded} />}
+    </span>
   );
 }
 
@@ -212,6 +195,17 @@ function Nothing(props: NothingProps) {
     return (
       <Empty title="Nothing matches">
         <FilterNote filter={props.filter} />
+      </Empty>
+    );
+  }
+  if (props.filter.routeSlug !== "") {
+    return (
+      <Empty title="This folder is empty">
+        <p>
+          Drop files anywhere on this page, or upload from your application to the route “
+          <SafeText text={props.filter.routeSlug} />
+          ”.
+        </p>
       </Empty>
     );
   }

@@ -10,9 +10,9 @@ import { type Chosen, readChoice, readDrop } from "./chosen-files.ts";
 import { getUploader } from "./uploads.ts";
 
 /** Files and folders go to a route by the buttons, or dropped anywhere on the page. Null where routes are not known. */
-export function UploadButton({ routes }: { routes: Router[] | null }) {
+export function UploadButton({ routes, folder }: { routes: Router[] | null; folder: string }) {
   const { api, environment, urlOf } = useWorkspace();
-  const [slug, setSlug] = useState("");
+  const [slug, setSlug] = useState(folder);
   const [problem, setProblem] = useState("");
   const fileInput = useRef<HTMLInputElement>(null);
   const folderInput = useRef<HTMLInputElement>(null);

@@ -30,14 +30,20 @@ export interface FileDeletion {
   undo: () => void;
 }
 
+interface Reactions {
+  onDeleted: () => void;
+  /** Those that were not named: what is shown may be among them. */
+  onMatchingDeleted: () => void;
+}
+
 /** Nothing is deleted while it can still be undone: the call is made when the window closes or the page is left. */
-export function useFileDeletion(api: string, onDeleted: () => void): FileDeletion {
+export function useFileDeletion(api: string, reactions: Reactions): FileDeletion {
   const [waitingCount, setWaitingCount] = useState(0);
   const [hidden, setHidden] = useState<ReadonlySet<Deletion>>(new Set());
   const [error, setError] = useState<unknown>(null);
   const current = useRef<Waiting | null>(null);
-  const done = useRef(onDeleted);
-  done.current = onDeleted;
+  const react = useRef(reactions);
+  react.current = reactions;
 
   const show = (deletion: Deletion) =>
     setHidden((before) => new Set([...before].filter((other) => other !== deletion)));
@@ -64,7 +70,8 @@ export function useFileDeletion(api: string, onDeleted: () => void): FileDeletio
     // Sent to the end even if the page is left at this moment; 2,000 ids fit into what browsers allow for that.
     callApi("POST", `${api}/${path}`, body, { keepalive: true }).then(
       () => {
-        if (!("ids" in deletion)) done.current();
+        react.current.onDeleted();
+        if (!("ids" in deletion)) react.current.onMatchingDeleted();
       },
       (problem) => {
         setError(problem);

@@ -18,9 +18,10 @@ import { isImageType, readImageFacts } from "../../files/image-facts.ts";
 import { findImport } from "../../files/imports/queries.ts";
 import { isReadable } from "../../files/life.ts";
 import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
-import { dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
+import { type Budget, dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
 import { type FoundFile as FoundRow, findFile, type Terms } from "../../files/queries.ts";
 import { nameFile, toListItem } from "../../files/serialize.ts";
+import { tallyFiles } from "../../files/tally-files.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -44,6 +45,8 @@ import { deleteChosen, deleteMatching } from "./delete-chosen.ts";
 /** A page being closed may still send 64 KiB, which fits this many ids. */
 const mostChosen = 2_000;
 const mostVariants = 100;
+/** Counting more would cost every visit of the page more than its files. */
+const tallyBudget: Budget = { ...dashboardBudget, rows: 20_000 };
 
 const DeleteBody = Type.Object({
   ids: Type.Array(Type.String({ minLength: 26, maxLength: 26 }), { minItems: 1, maxItems: mostChosen }),
@@ -180,6 +183,15 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const files = await Promise.all(shown.map((row) => toFound(actor, row, now)));
     if (scannedTo === null) return { files, nextCursor, hasMore };
     return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
+  });
+
+  /** Routes are the first part of every key, so they are the folders: how many files each has, and how large they are. */
+  app.get("/folders", { schema: {} }, async ({ actor }) => {
+    const { projectId, environment } = actor;
+    const now = deps.now();
+    const wanted = { projectId, environment, ...boundsOf({}, firstIdAt(now + 1)), now };
+    const { routes, isWhole } = await tallyFiles({ ...admit(actor), budget: tallyBudget }, wanted);
+    return { folders: routes, isWhole };
   });
 
   /** `before` excludes later uploads when the counted files are deleted. A long count continues with `cursor`. */

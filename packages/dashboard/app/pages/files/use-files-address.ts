@@ -1,0 +1,31 @@
+import { useMemo } from "react";
+import { goTo, usePath, useQuery } from "../../router.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { type FileFilter, noFilter, readFilter, writeFilter } from "./file-filter.ts";
+import { nextSort, readSort, type Sort, writeSort } from "./file-sort.ts";
+
+/** The URL says which folder and file are open, what is searched for, and in which order. */
+export function useFilesAddress() {
+  const { urlOf } = useWorkspace();
+  const openId = usePath().split("/")[4];
+  const address = useQuery();
+  const filter = useMemo(() => readFilter(address), [address]);
+  const sort = readSort(address.get("sort"));
+  const urlWith = (page: string, next: FileFilter, order = sort) => {
+    const inOrder = writeSort(order);
+    const terms = [writeFilter(next), inOrder === "" ? "" : `sort=${inOrder}`];
+    return `${urlOf(page)}?${terms.filter((term) => term !== "").join("&")}`.replace(/\?$/, "");
+  };
+  const change = (next: FileFilter) => goTo(urlWith("files", next), { replace: true });
+  return {
+    openId,
+    filter,
+    sort,
+    change,
+    changeSort: (field: Sort["field"]) =>
+      goTo(urlWith("files", filter, nextSort(sort, field)), { replace: true }),
+    open: (file: { id: string }, replace = false) => goTo(urlWith(`files/${file.id}`, filter), { replace }),
+    close: () => openId !== undefined && change(filter),
+    urlOfFolder: (routeSlug: string) => urlWith("files", { ...noFilter, routeSlug }),
+  };
+}
