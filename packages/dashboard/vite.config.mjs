@@ -16,6 +16,8 @@ export default defineConfig(({ command }) => {
       modulePreload: { polyfill: false },
       // The policy takes scripts and styles from files only.
       assetsInlineLimit: 0,
+      // The service reads from it which scripts a page needs.
+      manifest: "manifest.json",
     },
     server: { proxy: { "/dashboard/api": service, "/assets": service } },
   };

@@ -26,11 +26,24 @@ export function useQuery(): URLSearchParams {
   return useMemo(() => new URLSearchParams(search), [search]);
 }
 
-export function goTo(path: string, options: { replace?: boolean } = {}): void {
+/** What a page remembers of how it was reached; it outlives a reload. */
+interface Step {
+  /** The page before is the one that this one closes to. */
+  isOver: boolean;
+}
+
+export function goTo(path: string, options: { replace?: boolean; isOver?: boolean } = {}): void {
   const url = base + path;
-  if (options.replace === true) history.replaceState(null, "", url);
-  else history.pushState(null, "", url);
+  const step: Step = { isOver: options.isOver === true };
+  if (options.replace === true) history.replaceState(history.state, "", url);
+  else history.pushState(step, "", url);
   changed.dispatchEvent(new Event("change"));
+}
+
+/** Leaves what lies over a page: back to that page, so that the history keeps it once. */
+export function closeTo(path: string): void {
+  if ((history.state as Step | null)?.isOver === true) history.back();
+  else goTo(path, { replace: true });
 }
 
 export function Link({ to, ...rest }: ComponentProps<"a"> & { to: string }) {

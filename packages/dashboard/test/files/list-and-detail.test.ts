@@ -125,7 +125,10 @@ test("routes are folders with counts and sizes, and the address keeps folder and
   await page.goBack();
   await page.getByRole("heading", { level: 1, name: "avatars" }).waitFor();
   await page.goBack();
-  await page.getByRole("dialog").waitFor();
+  await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+  await page.goForward();
+  await page.goForward();
+  await showsInOrder("mina.txt", "omar.txt", "report.txt");
   await context.close();
 });
 

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { slowTest } from "../../../../test/support/quick-run.ts";
 import { signInAs } from "../../../server/test/support/console-client.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
+import { listFirstCalls } from "../../src/first-calls.ts";
 import { type Dashboard, goToPage, startDashboard } from "../support/open-dashboard.ts";
 import { untilSettled } from "../support/settled.ts";
 
@@ -33,6 +34,34 @@ test("the first load is small, and pages come when they are opened", async () =>
   assert.ok(sizeBytes < shellMaxBytes, `${sizeBytes} bytes`);
   await goToPage(page, "Webhooks");
   assert.ok(scripts.length > atFirst.length);
+  await context.close();
+});
+
+test("what Files calls first starts with the page, and each call is made once", async () => {
+  const { app } = dashboard;
+  const { accountId, projectId, live } = await app.createTenant("pro");
+  await uploadFile(app, "x", { key: live, name: "a.txt" });
+  const { page, context } = await dashboard.open(accountId);
+  const path = `/dashboard/${projectId}/live/files`;
+  const requested: string[] = [];
+  page.on("request", (request) => requested.push(request.url().slice(app.url.length)));
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  const response = await page.goto(app.url + path);
+  await page.getByRole("button", { name: "a.txt", exact: true }).waitFor();
+  await untilSettled(page);
+  const links = [...((await response?.headerValue("link")) ?? "").matchAll(/<([^>]+)>/g)].map(
+    ([, url = ""]) => url,
+  );
+  const calls = links.filter((url) => url.includes("/api/"));
+  assert.deepEqual(calls, listFirstCalls(path, ""));
+  assert.ok(links.some((url) => url.includes("/assets/files-")));
+  const times = links.map((url) => [url, requested.filter((other) => other === url).length]);
+  assert.deepEqual(
+    times,
+    links.map((url) => [url, 1]),
+  );
+  assert.deepEqual(complaints, []);
   await context.close();
 });
 

@@ -14,11 +14,14 @@ export async function downloadFile(api: string, key: string): Promise<void> {
 
 interface Archived {
   id: string;
+  key: string;
   size: number;
 }
 
 /** Saves several files as a ZIP, or as more than one where a single one would be too large. */
-export async function downloadArchives(api: string, files: Archived[]): Promise<void> {
+export async function downloadFiles(api: string, files: Archived[]): Promise<void> {
+  const [first] = files;
+  if (first !== undefined && files.length === 1) return downloadFile(api, first.key);
   for (const part of splitUp(files)) {
     save(`/dashboard/api${api}/files/archive?ids=${part.map((file) => file.id).join(",")}`);
     // Browsers drop downloads that start at the same moment.

@@ -11,14 +11,13 @@ import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { BulkDialog, type BulkTask } from "./bulk-dialog.tsx";
 import { ChoiceBar } from "./choice-bar.tsx";
-import { downloadArchives, downloadFile } from "./download.ts";
+import { downloadFiles } from "./download.ts";
 import { type FileFilter, isFiltered, isRoot, toServerQuery } from "./file-filter.ts";
 import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
 import { FilePanel } from "./file-panel.tsx";
 import { FileTable } from "./file-table.tsx";
 import { Breadcrumbs, FolderList, type Folders } from "./folders.tsx";
-import type { FoundFile } from "./found-file.ts";
 import { MoreWays } from "./more-ways.tsx";
 import { UndoBar } from "./undo-bar.tsx";
 import { UploadButton } from "./upload-button.tsx";
@@ -30,7 +29,7 @@ import { useFilesAddress } from "./use-files-address.ts";
 import { useSortedFiles } from "./use-sorted-files.ts";
 
 const views = ["list", "grid"] as const;
-type View = (typeof views)[number];
+type ViewName = (typeof views)[number];
 
 export default function Files() {
   const { api, liveApi, project, mayChange } = useWorkspace();
@@ -39,6 +38,7 @@ export default function Files() {
   const [task, setTask] = useState<Exclude<BulkTask, "download"> | null>(null);
   const { error, run } = useAction();
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
+  const known = routes.data?.routers ?? [];
   const tally = useLoad<Folders>(`${api}/folders`);
   const query = toServerQuery(filter);
   const search = useFileSearch(`${api}/search?limit=100${query === "" ? "" : `&${query}`}`);
@@ -56,20 +56,13 @@ export default function Files() {
     choice.clear();
     close();
   };
-  const show = (next: View) => {
+  const show = (next: ViewName) => {
     setView(next);
     localStorage.setItem("upstow-files-view", next);
   };
   const selected = files.filter((file) => choice.chosen.has(file.id));
-  const changeMany = (next: BulkTask) => {
-    if (next !== "download") return setTask(next);
-    const [first] = selected;
-    void run(() =>
-      first !== undefined && selected.length === 1
-        ? downloadFile(api, first.key)
-        : downloadArchives(api, selected),
-    );
-  };
+  const changeMany = (next: BulkTask) =>
+    next === "download" ? void run(() => downloadFiles(api, selected)) : setTask(next);
   const list = {
     files,
     hasMore: search.hasMore,
@@ -80,6 +73,7 @@ export default function Files() {
     sort,
     onSort: address.changeSort,
   };
+  const View = view === "grid" ? FileGrid : FileTable;
   const panel = openId !== undefined && (
     <FilePanel
       id={openId}
@@ -113,16 +107,14 @@ export default function Files() {
           folder={filter.routeSlug}
           view={view}
           onView={show}
-          routes={routes.data?.routers ?? null}
+          routes={routes.data === null ? null : known}
           onAdded={reload}
         />
       </div>
       {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
       {mayChange && <UploadList onUploaded={reload} />}
-      <FileFilters filter={filter} routes={routes.data?.routers ?? []} onChange={change} />
-      {isRoot(filter) && (
-        <FolderList routes={routes.data?.routers ?? []} tally={tally} urlOf={address.urlOfFolder} />
-      )}
+      <FileFilters filter={filter} routes={known} onChange={change} />
+      {isRoot(filter) && <FolderList routes={known} tally={tally} urlOf={address.urlOfFolder} />}
       <ChoiceBar
         choice={choice}
         mayChooseMore={search.hasMore && choice.chosen.size >= Math.min(files.length, mostChosen)}
@@ -136,11 +128,12 @@ export default function Files() {
           Sorted within the newest {formatCount(found.length)} files. Narrow the search to sort all.
         </p>
       )}
-      {files.length > 0 ? (
+      {files.length > 0 && (
         <div className={search.isStale ? "frame stale" : "frame"} aria-busy={search.isLoading}>
-          {view === "grid" ? <FileGrid {...list} /> : <FileTable {...list} />}
+          <View {...list} />
         </div>
-      ) : (
+      )}
+      {files.length === 0 && (
         <Nothing
           isLoading={search.isLoading}
           isLeaving={deletion.waitingCount > 0}
@@ -159,8 +152,8 @@ export default function Files() {
 
 interface ToolsProps {
   folder: string;
-  view: View;
-  onView: (view: View) => void;
+  view: ViewName;
+  onView: (view: ViewName) => void;
   routes: Router[] | null;
   onAdded: () => void;
 }
@@ -219,7 +212,7 @@ function Nothing(props: NothingProps) {
   );
 }
 
-function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }) {
+function ViewSwitch({ view, onChange }: { view: ViewName; onChange: (view: ViewName) => void }) {
   return (
     <fieldset className="switch">
       <legend className="visually-hidden">View</legend>
@@ -232,6 +225,6 @@ function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => 
   );
 }
 
-function readView(): View {
+function readView(): ViewName {
   return localStorage.getItem("upstow-files-view") === "grid" ? "grid" : "list";
 }

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { goTo, usePath, useQuery } from "../../router.tsx";
+import { closeTo, goTo, usePath, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { type FileFilter, noFilter, readFilter, writeFilter } from "./file-filter.ts";
 import { nextSort, readSort, type Sort, writeSort } from "./file-sort.ts";
@@ -24,8 +24,11 @@ export function useFilesAddress() {
     change,
     changeSort: (field: Sort["field"]) =>
       goTo(urlWith("files", filter, nextSort(sort, field)), { replace: true }),
-    open: (file: { id: string }, replace = false) => goTo(urlWith(`files/${file.id}`, filter), { replace }),
-    close: () => openId !== undefined && change(filter),
+    open: (file: { id: string }, replace = false) =>
+      goTo(urlWith(`files/${file.id}`, filter), { replace, isOver: true }),
+    close() {
+      if (openId !== undefined) closeTo(urlWith("files", filter));
+    },
     urlOfFolder: (routeSlug: string) => urlWith("files", { ...noFilter, routeSlug }),
   };
 }
