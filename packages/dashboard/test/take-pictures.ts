@@ -56,9 +56,20 @@ const visits: Visit[] = [
     },
   ],
   ["files-grid", `${inFull}/files`, (page) => page.getByRole("button", { name: "Grid" }).click()],
-  ["files-search", `${inFull}/files?text=harbour`],
-  ["files-nothing", `${inFull}/files?text=nothing-like-this`],
+  ["files-search", `${inFull}/files?name=harbour`],
+  ["files-nothing", `${inFull}/files?name=nothing-like-this`],
+  ["files-folder", `${inFull}/files?routeSlug=avatars`],
   ["file", `${inFull}/files/${imageFile.id}`],
+  [
+    "file-timeline",
+    `${inFull}/files/${imageFile.id}`,
+    (page) => page.getByRole("region", { name: "Timeline" }).scrollIntoViewIfNeeded(),
+  ],
+  [
+    "file-link",
+    `${inFull}/files/${imageFile.id}`,
+    (page) => page.getByRole("button", { name: "Create link" }).click(),
+  ],
   ["file-bidi", `${inFull}/files/${files.find(({ name }: Named) => name.includes("\u202e")).id}`],
   ["file-missing", `${inFull}/files/00000000-0000-7000-8000-000000000000`],
   [
@@ -70,6 +81,17 @@ const visits: Visit[] = [
         .nth(1)
         .check();
       await page.getByRole("button", { name: /metadata/i }).click();
+    },
+  ],
+  [
+    "files-expiry",
+    `${inFull}/files`,
+    async (page) => {
+      await page
+        .getByRole("checkbox", { name: /^Select / })
+        .nth(1)
+        .check();
+      await page.getByRole("button", { name: "Expiry" }).click();
     },
   ],
   [
