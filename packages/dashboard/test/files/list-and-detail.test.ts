@@ -132,47 +132,6 @@ test("routes are folders with counts and sizes, and the address keeps folder and
   await context.close();
 });
 
-test("access and expiry of several files change at once", async () => {
-  const { app } = dashboard;
-  const tenant = await app.createTenant("pro");
-  const keys: string[] = [];
-  for (const name of ["a.txt", "b.txt", "c.txt"])
-    keys.push((await uploadFile(app, "hello", { key: tenant.live, name })).key);
-  const files = async () =>
-    Promise.all(
-      keys.map(async (key) => {
-        const { body } = await app.call("GET", `files/${encodeURIComponent(key)}`, { key: tenant.live });
-        return body.file;
-      }),
-    );
-  const { page, context } = await openFiles(tenant);
-  const dialog = page.getByRole("dialog");
-  for (const name of ["a.txt", "b.txt"]) await page.getByLabel(`Select ${name}`).check();
-  await page.getByRole("button", { name: "Expiry", exact: true }).click();
-  await dialog.getByLabel("Expires").selectOption("In 1 day");
-  await dialog.getByRole("button", { name: "Change 2 files" }).click();
-  await dialog.waitFor({ state: "detached" });
-  await until(async () => (await page.locator("td .tag", { hasText: "Expires" }).count()) === 2);
-  const ends = (await files()).map(({ expiresAt }) => expiresAt);
-  assert.equal(ends[2], null);
-  for (const end of ends.slice(0, 2))
-    assert.ok(Math.abs(Date.parse(end) - app.clock.now() - 86_400_000) < 600_000, end);
-  await page.getByRole("button", { name: "Expiry", exact: true }).click();
-  await dialog.getByLabel("Expires").selectOption("Never");
-  await dialog.getByRole("button", { name: "Change 2 files" }).click();
-  await dialog.waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Access", exact: true }).click();
-  await dialog.getByRole("button", { name: "Change 2 files" }).click();
-  await dialog.waitFor({ state: "detached" });
-  const changed = (await files()).map(({ access, expiresAt }) => [access, expiresAt]);
-  assert.deepEqual(changed, [
-    ["private", null],
-    ["private", null],
-    ["public", null],
-  ]);
-  await context.close();
-});
-
 test("live and test files are shown apart, and the switch between them stays on the page", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   await uploadFile(dashboard.app, "x", { key: tenant.live, name: "real.txt" });
