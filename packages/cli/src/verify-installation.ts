@@ -2,7 +2,7 @@ import { createCustomerBuckets, openDatabase, openStoreBeside } from "@upstow/se
 import type { Database, Queryable } from "@upstow/server/db/database";
 import { createJobLeases } from "@upstow/server/db/job-leases";
 import type { Author } from "@upstow/server/kernel/actor";
-import type { Finding } from "@upstow/server/ops/verify/finding";
+import type { Finding } from "@upstow/server/ops/verify/check-files";
 import { continueWalk, findWalk, startWalk, type Walk } from "@upstow/server/ops/verify/walk";
 import { record } from "@upstow/server/projects/audit/record";
 import { createObjectStores } from "@upstow/server/projects/customer-storage/customer-stores";

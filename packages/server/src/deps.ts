@@ -14,7 +14,7 @@ import type { PasswordCost } from "./kernel/security/passwords.ts";
 import type { CustomHosts } from "./projects/cdn-domain/custom-hosts.ts";
 import type { CustomerBuckets } from "./projects/customer-storage/customer-stores.ts";
 import type { Bandwidth } from "./serving/bandwidth.ts";
-import type { Tools } from "./serving/images/render/tools/find-tools.ts";
+import type { Tools } from "./serving/images/render/tools/recipes.ts";
 import type { CdnPurge } from "./serving/purge.ts";
 import type { ObjectStore, ObjectStores } from "./storage/object-store.ts";
 import type { Dispatcher } from "./webhooks/dispatcher.ts";

@@ -3,8 +3,13 @@ import { after, before, it } from "node:test";
 import sharp from "sharp";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
-import { backfillFacts, countWaiting } from "../src/serving/images/describe-images.ts";
-import { claimFacts, findDueFacts, saveFacts } from "../src/serving/images/facts-queries.ts";
+import {
+  backfillFacts,
+  claimFacts,
+  countWaiting,
+  findDueFacts,
+  saveFacts,
+} from "../src/serving/images/describe-images.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
 import { until } from "./support/webhooks/until.ts";

@@ -12,7 +12,7 @@ import { createJobLeases } from "../src/db/job-leases.ts";
 import { statement } from "../src/db/statement.ts";
 import { runDeletions } from "../src/files/storage-deletions.ts";
 import { createId } from "../src/kernel/ids.ts";
-import type { Finding } from "../src/ops/verify/finding.ts";
+import type { Finding } from "../src/ops/verify/check-files.ts";
 import {
   checkNextFiles,
   continueWalk,

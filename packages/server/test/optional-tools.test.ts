@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sharp from "sharp";
 import { isQuickRun } from "../../../test/support/quick-run.ts";
-import { findTools, noTools, toolNames } from "../src/serving/images/render/tools/find-tools.ts";
+import { findTools, noTools, toolNames } from "../src/serving/images/render/tools/recipes.ts";
 import { expectError } from "./support/expect-error.ts";
 import { makeHeic, makePdf, makeVideo } from "./support/render/tool-sources.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";

@@ -15,7 +15,7 @@ visitors' variants come first. May be stopped and repeated at any time.`,
   async run(call) {
     const { backfillFacts, countWaiting } = await import("@upstow/server/serving/images/describe-images");
     const { createImageTypes } = await import("@upstow/server/files/image-facts");
-    const { findTools } = await import("@upstow/server/serving/images/render/tools/find-tools");
+    const { findTools } = await import("@upstow/server/serving/images/render/tools/recipes");
     const { listToolTypes } = await import("@upstow/server/serving/images/render/tools/recipes");
     const retries = call.options.has("retry");
     const isFollowed = call.options.has("wait");

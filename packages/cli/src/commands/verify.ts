@@ -1,4 +1,4 @@
-import type { Finding } from "@upstow/server/ops/verify/finding";
+import type { Finding } from "@upstow/server/ops/verify/check-files";
 import type { Walk } from "@upstow/server/ops/verify/walk";
 import { type Call, type Command, OperatorError, type Options, UsageError } from "../command.ts";
 import { hasDatabase } from "../with-database.ts";

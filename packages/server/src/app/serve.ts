@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import { stdout } from "node:process";
 import { type Logger, pino } from "pino";
@@ -6,7 +7,6 @@ import { type Config, readConfig } from "../config.ts";
 import { addressOf, checkAddress } from "../kernel/net/listen-address.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { createLogOutput, createTerminalLog, type LogOutput, logFormat, styleWelcome } from "./log-output.ts";
-import { createSystemd, type Systemd } from "./notify-systemd.ts";
 import { keepShapes, trimMemorySoon } from "./v8-memory.ts";
 import { describeService, findUnreachable, showFirstStart } from "./welcome.ts";
 
@@ -81,3 +81,30 @@ serve().catch((error: unknown) => {
   console.error(`upstow: ${explainFailure(error)}`);
   process.exit(1);
 });
+
+interface SystemdEnv {
+  NOTIFY_SOCKET?: string | undefined;
+  /** How long systemd waits for a sign of life, in microseconds. */
+  WATCHDOG_USEC?: string | undefined;
+}
+
+interface Systemd {
+  /** From here on it is told regularly that the event loop turns, if the unit has a watchdog. */
+  ready(): void;
+  stopping(): void;
+}
+
+/** Tells systemd the state of the service, through systemd's own command: Node has no datagram sockets for it. */
+function createSystemd({ NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdogUs }: SystemdEnv): Systemd {
+  // What cannot be told is noticed by systemd itself.
+  const tell = (message: string) =>
+    void (socket === undefined || execFile("systemd-notify", ["--no-block", message], () => {}));
+  return {
+    ready() {
+      tell("READY=1");
+      const everyMs = Number(watchdogUs) / 2000;
+      if (everyMs > 0) setInterval(tell, everyMs, "WATCHDOG=1").unref();
+    },
+    stopping: () => tell("STOPPING=1"),
+  };
+}

@@ -28,30 +28,19 @@ import type {
 import type {
   AudienceRevocationRow,
   CountedLinkRow,
-  FileImportRow,
-  ReadKeyRow,
-  ResumableUploadRow,
-  UploadGrantRow,
-} from "./files-schema.ts";
-import type {
   DiskObjectRow,
   DiskPartRow,
   FileDamageRow,
+  FileImportRow,
   FileMoveRow,
+  ReadKeyRow,
+  ResumableUploadRow,
   StorageDeletionRow,
-} from "./storage-schema.ts";
+  UploadGrantRow,
+} from "./files-schema.ts";
 
-export type {
-  DashboardSessionRow,
-  InvitationRow,
-  PasskeyRow,
-  ProjectMemberRow,
-  ProjectRole,
-  SignInStepRow,
-  TotpRow,
-} from "./account-schema.ts";
-export type { CountedLinkRow, ReadKeyRow, ResumableUploadRow, UploadGrantRow } from "./files-schema.ts";
-export type { DamageReason, FileMoveRow, StorageDeletionRow } from "./storage-schema.ts";
+export type * from "./account-schema.ts";
+export type * from "./files-schema.ts";
 
 /** Rows as both engines return them: times are epoch milliseconds, JSON is text, flags are 0 or 1. */
 export interface Schema {

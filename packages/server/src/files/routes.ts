@@ -19,16 +19,23 @@ import { type ApiApp, withAuthor } from "../http/request-context.ts";
 import type { Actor } from "../kernel/actor.ts";
 import { notFound } from "../kernel/errors.ts";
 import { cdnFor } from "../projects/file-url.ts";
-import { bulkBody, bulkResponses, bulkStatus, listMissing, toFailures } from "./bulk-answer.ts";
-import { claimFiles } from "./claim-files.ts";
 import { deleteFilesBy } from "./delete-files.ts";
 import { findImport } from "./imports/queries.ts";
 import { listFiles } from "./list-files.ts";
 import { findFile } from "./queries.ts";
-import { nameFile, toFile, toImportedFile } from "./serialize.ts";
+import {
+  bulkBody,
+  bulkResponses,
+  bulkStatus,
+  listMissing,
+  nameFile,
+  toFailures,
+  toFile,
+  toImportedFile,
+} from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
 import { restoreFiles } from "./trash.ts";
-import { updateFile } from "./update-file.ts";
+import { claimFiles, updateFile } from "./update-file.ts";
 
 const tags = ["files"];
 const KeyParam = Type.Object({ "*": Type.String({ minLength: 1, maxLength: PATH_PARAM_MAX }) });

@@ -12,8 +12,15 @@ import { writeLog } from "../projects/logs/queries.ts";
 import { moveBytes, scheduleMove } from "./file-moves.ts";
 import { formatFocus } from "./image-facts.ts";
 import { notEnded, readExpiry } from "./life.ts";
-import { deleteVariantsOfFiles, isNamed, namedFile, type Scope } from "./queries.ts";
-import { type NamedFile, nameFile } from "./serialize.ts";
+import {
+  claimFileRows,
+  deleteVariantsOfFiles,
+  isNamed,
+  listClaimed,
+  namedFile,
+  type Scope,
+} from "./queries.ts";
+import { type NamedFile, nameFile, nameFiles } from "./serialize.ts";
 import { removeBytes, scheduleDeletion, schedulePurge } from "./storage-deletions.ts";
 import { serialiseMetadata } from "./uploads/rules.ts";
 
@@ -158,3 +165,42 @@ const updateFileRow = statement((q, p: Scope & NamedFile & FileChanges & { now: 
     .where(notEnded(p.now))
     .returningAll(),
 );
+
+type Claimed = { id: string; key: string }[];
+
+/**
+ * Keeps files that would be deleted otherwise. Files that need no claim count as claimed, so the call can be repeated.
+ * Of a claim and the end of a file, one wins.
+ */
+export async function claimFiles(
+  deps: Deps,
+  { projectId, environment }: Pick<Actor, "projectId" | "environment">,
+  keysOrIds: string[],
+  onSaved: (tx: Queryable, claimed: Claimed) => Promise<void>,
+): Promise<Claimed> {
+  const scope = { projectId, environment };
+  const now = deps.now();
+  const named = { ...scope, ...nameFiles(keysOrIds), now };
+  return deps.db.transact(async (tx) => {
+    const files = await tx.all(claimFileRows, named);
+    for (const file of files)
+      await writeLog(tx, now, {
+        ...scope,
+        type: "file.claimed",
+        message: `"${file.name}" was claimed.`,
+        file,
+      });
+    // Those that were just claimed are among them.
+    const claimed = await tx.all(listClaimed, named);
+    const [first] = claimed;
+    if (first !== undefined)
+      await recordUnlessKey(tx, now, deps.author, {
+        action: "file.updated",
+        target: { kind: "files", id: first.id },
+        projectId,
+        after: { ids: claimed.map(({ id }) => id) },
+      });
+    await onSaved(tx, claimed);
+    return claimed;
+  });
+}

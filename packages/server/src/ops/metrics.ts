@@ -9,7 +9,7 @@ import { exposeForAll } from "../http/metrics.ts";
 import type { ReadOnlyMode } from "../http/read-only.ts";
 import { watchCalls } from "../kernel/calls.ts";
 import { version } from "../kernel/version.ts";
-import { countDueFacts, mostDueCounted } from "../serving/images/facts-queries.ts";
+import { countDueFacts, mostDueCounted } from "../serving/images/describe-images.ts";
 import { countDamagedFiles } from "./verify/check-files.ts";
 
 /** From a cached page to a bucket's time limit. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import pg from "pg";
 import { type Database, DatabaseUnavailable, type Migrating } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import { callKey, type Statement } from "../statement.ts";
@@ -7,7 +8,6 @@ import { connect, createConnections, type Send, sendOver } from "./connections.t
 import { isLockTimeout } from "./errors.ts";
 import { createListener } from "./listener.ts";
 import { dropPartitions, keepPartitions } from "./partitions.ts";
-import { refuseSharedSessions } from "./refuse-shared-sessions.ts";
 import { createTransactions, inTransaction, queryable } from "./transactions.ts";
 
 type AnyStatement = Statement<object, unknown>;
@@ -124,4 +124,52 @@ function shareReads(read: (statement: AnyStatement, params: object) => Promise<u
     }
     return lane(callKey(statement.compile("postgres"), params), params);
   };
+}
+
+const rounds = 3;
+
+/**
+ * A pooler may give every transaction another connection. Prepared statements, time limits, locks and notifications
+ * belong to a connection, so nearly everything would fail later, and some of it silently.
+ */
+async function refuseSharedSessions(url: string, client: pg.Client): Promise<void> {
+  // Without a pooler, the server names the process that it told us when we connected.
+  const pid = await findPid(client);
+  if (pid === (client as unknown as { processID: number }).processID) return;
+  const other = await connect(url);
+  try {
+    for (let round = 0; round < rounds; round++) {
+      if (await isShared(client, other)) throw refusal();
+    }
+  } finally {
+    await other.end();
+  }
+}
+
+/** While both are connected, two sessions have two connections and keep them. */
+async function isShared(client: pg.Client, other: pg.Client): Promise<boolean> {
+  const before = await findPid(client);
+  const send = sendOver(other);
+  try {
+    await send({ text: "BEGIN" });
+  } catch (error) {
+    const { cause } = error as Error;
+    // A pooler that shares single statements allows no transactions.
+    throw cause instanceof pg.DatabaseError || error instanceof pg.DatabaseError ? refusal() : error;
+  }
+  const taken = await findPid(other);
+  const after = await findPid(client);
+  await send({ text: "COMMIT" });
+  return taken === before || after !== before;
+}
+
+async function findPid(client: pg.Client): Promise<number> {
+  const { rows } = await sendOver(client)({ text: "SELECT pg_backend_pid() AS pid" });
+  return rows[0].pid;
+}
+
+function refusal(): DatabaseUnavailable {
+  return new DatabaseUnavailable(
+    "the pooler shares connections between sessions (PgBouncer's transaction or statement mode); use session mode or a direct connection",
+  );
 }

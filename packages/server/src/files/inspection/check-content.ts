@@ -1,7 +1,7 @@
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
-import type { StoredObject } from "../../storage/object-store.ts";
+import { type ObjectStore, StorageUnavailable, type StoredObject } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
@@ -16,7 +16,6 @@ import {
   isZip,
   zipTailBytes,
 } from "./families.ts";
-import { readStretch, withinTime } from "./read-stretch.ts";
 import type { TypeVerdict } from "./type-detector.ts";
 
 const headBytes = 16 * 1024;
@@ -120,4 +119,40 @@ export function contentMismatch(file: FileRow, { detected, problem }: TypeVerdic
   return new AppError("CONTENT_MISMATCH", message, {
     suggestion: "Nothing was kept. Upload the file with its real type, to a route that accepts it.",
   });
+}
+
+/** For all reads of one file. */
+const readWithinMs = 20_000;
+
+async function withinTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(readWithinMs);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new StorageUnavailable("the storage took too long to show a file", { cause: error });
+  }
+}
+
+/** A stretch of an object's bytes; null if they are no longer those that were finalised. */
+export async function readStretch(
+  store: ObjectStore,
+  key: string,
+  etag: string,
+  { start, length }: ByteStretch,
+  signal?: AbortSignal,
+): Promise<Buffer | null> {
+  if (length === 0) return Buffer.alloc(0);
+  const source = await store.read(key, { range: { start, end: start + length - 1 }, etag, signal });
+  if (source === null || Buffer.isBuffer(source)) return source;
+  const chunks: Buffer[] = [];
+  let sum = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    // The store may recycle the memory of a chunk.
+    chunks.push(Buffer.from(chunk));
+    sum += chunk.length;
+    if (sum > length) break;
+  }
+  if (sum !== length) throw new StorageUnavailable("the storage sent another length than it was asked for");
+  return Buffer.concat(chunks);
 }

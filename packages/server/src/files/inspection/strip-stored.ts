@@ -14,7 +14,7 @@ import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { ObjectStore, StoredObject } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
-import { readStretch } from "./read-stretch.ts";
+import { readStretch } from "./check-content.ts";
 
 export type Stripped = { object: StoredObject } | "gone" | "too-large";
 

@@ -4,7 +4,7 @@ import type { Config } from "../../config.ts";
 import { type FoundLayers, findLayers } from "../../serving/images/render/sandbox/find-layers.ts";
 import { type LayerName, type Layers, layerNames } from "../../serving/images/render/sandbox/layers.ts";
 import { probeConfinement } from "../../serving/images/render/sandbox/probe-confinement.ts";
-import { findTools, type ToolName, toolNames } from "../../serving/images/render/tools/find-tools.ts";
+import { findTools, type ToolName, toolNames } from "../../serving/images/render/tools/recipes.ts";
 import { runTool } from "../../serving/images/render/tools/run-tool.ts";
 import { type Check, createChecks } from "./check.ts";
 

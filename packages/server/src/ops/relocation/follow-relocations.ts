@@ -2,12 +2,12 @@ import type { S3Config } from "../../config/services.ts";
 import { ConfigError } from "../../config.ts";
 import type { Database } from "../../db/database.ts";
 import type { RelocationRow } from "../../db/schema.ts";
+import type { TableName } from "../../db/table-names.ts";
 import type { Deps } from "../../deps.ts";
-import { findRelocation, listReasons } from "../../http/read-only.ts";
+import { closeForGood, findRelocation, leaveReadOnly, listReasons } from "../../http/read-only.ts";
 import { serviceAuthor } from "../../kernel/actor.ts";
 import { findInstallation } from "../../projects/accounts/queries.ts";
-import { changeState, recordMove } from "./queries.ts";
-import { switchStorage } from "./switch-storage.ts";
+import { changeState, recordMove, renameStores, setState, storeNames } from "./queries.ts";
 
 type FollowDeps = Pick<Deps, "config" | "db" | "log" | "now">;
 
@@ -126,4 +126,36 @@ async function isBeingMoved(former: Database): Promise<boolean> {
     // A database that this version cannot read is not being moved by it.
     return false;
   }
+}
+
+const batchSize = 5_000;
+
+const tablesOfDisk: TableName[] = ["disk_small_blob", "disk_part", "disk_object", "disk_store"];
+
+/**
+ * Points the rows at their new bytes, all at once and before anything may change again. If killed in between, the next
+ * start does it.
+ */
+async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | "now">): Promise<void> {
+  await db.run(changeState, { name: "storage", from: "copied", to: "switching", now: now() });
+  await leaveReadOnly(db, "storage", async (tx) => {
+    // Another instance was first.
+    const move = await tx.get(findRelocation, { name: "storage" });
+    if (move === null || move.state === "done") return;
+    for (const rename of renameStores) {
+      for (let after = ""; ; ) {
+        const renamed = await tx.all(rename, { ...storeNames, after, take: batchSize });
+        if (renamed.length === 0) break;
+        after = renamed.reduce((last, { id }) => (id > last ? id : last), after);
+      }
+    }
+    // The disk's records and the journal are no longer needed.
+    for (const table of ["relocated_object", ...tablesOfDisk]) await tx.script(`DELETE FROM ${table}`);
+    // With a shared database, another process may still use the disk, and files it received now would be lost.
+    if (db.dialect === "postgres") await tx.script(closeForGood(tablesOfDisk));
+    const done = { name: "storage", state: "done", now: now() } as const;
+    await tx.run(setState, done);
+    await recordMove(tx, serviceAuthor, { ...move, state: "done", changed_at: done.now });
+  });
+  log.info("the files are served from the bucket now");
 }

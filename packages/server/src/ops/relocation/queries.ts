@@ -4,6 +4,8 @@ import type { RelocationName, RelocationRow, RelocationState, Schema } from "../
 import { statement } from "../../db/statement.ts";
 import { listReasons } from "../../http/read-only.ts";
 import type { Author } from "../../kernel/actor.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { findInstallation } from "../../projects/accounts/queries.ts";
 import { record } from "../../projects/audit/record.ts";
 import { apartMark } from "../../storage/storage-key.ts";
 
@@ -116,5 +118,17 @@ export async function startMove(db: Database, author: Author, move: RelocationRo
   await db.transact(async (tx) => {
     await tx.run(putRelocation, move);
     await recordMove(tx, author, move);
+  });
+}
+
+/** The name of the store in files and variants. */
+export const storeNames = { from: "disk", to: "s3" };
+
+/** Identifies the installation. Throws if the service was never started. */
+export async function getInstallationId(db: Database): Promise<string> {
+  const installation = await db.get(findInstallation, {});
+  if (installation !== null) return installation.owner_account_id;
+  throw new AppError("NOT_FOUND", "The service was never started here, so there is nothing to move.", {
+    suggestion: "Check UPSTOW_DATA_DIR.",
   });
 }

@@ -2,7 +2,7 @@ import { sql } from "#kysely";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { type CounterScope, hasFewerFiles, measureDrift, removeDrift } from "../../projects/usage/recount.ts";
-import type { OnFinding } from "./finding.ts";
+import type { OnFinding } from "./check-files.ts";
 
 const pageSize = 20;
 

@@ -3,9 +3,9 @@ import type { DamageReason, FileRow } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { keepsBytes } from "../../files/life.ts";
+import type { CounterDrift, CounterScope } from "../../projects/usage/recount.ts";
 import { lookWhereItIs, objectOfFile } from "../../serving/stored-bytes.ts";
 import { type InspectOptions, StorageUnavailable } from "../../storage/object-store.ts";
-import type { OnFinding } from "./finding.ts";
 
 export type CheckFilesDeps = Pick<Deps, "db" | "store" | "stores" | "now">;
 
@@ -185,3 +185,17 @@ async function acceptEtag(
     return false;
   return (await deps.db.run(recordEtag, { id: file.id, storedApart: file.stored_apart, before, etag })) === 1;
 }
+
+/** What a walk found wrong. */
+export type Finding =
+  /** The bytes of a confirmed file are not there or not the confirmed ones. Only a restore or a new upload can help. */
+  | { kind: "damaged-file"; fileId: string; key: string; store: string; reason: DamageReason }
+  /** A customer's bucket that holds the file does not respond, or the store is not one of this installation. */
+  | { kind: "unchecked-file"; fileId: string; key: string; store: string; reason: string }
+  /** No file or image variant refers to it. */
+  | { kind: "orphaned-object"; key: string }
+  /** The same, of a project that this database has never had. Never removed. */
+  | { kind: "foreign-object"; key: string }
+  | ({ kind: "wrong-counter" } & CounterScope & CounterDrift);
+
+export type OnFinding = (finding: Finding) => void;

@@ -8,7 +8,7 @@ import { nameFile } from "../../files/serialize.ts";
 import { scheduleDeletion } from "../../files/storage-deletions.ts";
 import { findVariantId } from "../../serving/images/variant-signature.ts";
 import { keyOfObject, objectKey } from "../../storage/storage-key.ts";
-import type { OnFinding } from "./finding.ts";
+import type { OnFinding } from "./check-files.ts";
 
 export type CheckObjectsDeps = Pick<Deps, "db" | "store" | "now">;
 

@@ -3,9 +3,8 @@ import type { Queryable } from "../../db/database.ts";
 import type { Deps } from "../../deps.ts";
 import { findReport, keepReport, type MaintenanceName } from "../maintenance-reports.ts";
 import { checkCounters } from "./check-counters.ts";
-import { type CheckFilesDeps, checkFiles, forgetDamageBefore } from "./check-files.ts";
+import { type CheckFilesDeps, checkFiles, forgetDamageBefore, type OnFinding } from "./check-files.ts";
 import { checkObjects } from "./check-objects.ts";
-import type { OnFinding } from "./finding.ts";
 
 /** A walk over files, objects and counters as it is kept between steps, so that any process can continue it. */
 export interface Walk {

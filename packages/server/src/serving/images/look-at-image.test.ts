@@ -7,7 +7,7 @@ import { openSqlite } from "../../db/sqlite/sqlite.ts";
 import { StorageUnavailable } from "../../storage/object-store.ts";
 import { createS3Store } from "../../storage/s3/s3-store.ts";
 import { createLookAtImage } from "./look-at-image.ts";
-import { noTools } from "./render/tools/find-tools.ts";
+import { noTools } from "./render/tools/recipes.ts";
 
 describe("a look at an image in a bucket that sends a byte at a time", () => {
   const sending = new Set<NodeJS.Timeout>();

@@ -9,7 +9,7 @@ import {
   Type,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import { bulkBody, bulkResponses, bulkStatus, toFailures } from "../../files/bulk-answer.ts";
+import { bulkBody, bulkResponses, bulkStatus, toFailures } from "../../files/serialize.ts";
 import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { record } from "../../projects/audit/record.ts";

@@ -5,8 +5,14 @@ import { tableNames } from "../../../db/table-names.ts";
 import { enterReadOnly, findRelocation, leaveReadOnly, listReasons } from "../../../http/read-only.ts";
 import type { Author } from "../../../kernel/actor.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import { changeState, putRelocation, recordMove, setState, startMove } from "../queries.ts";
-import { getInstallationId } from "../switch-storage.ts";
+import {
+  changeState,
+  getInstallationId,
+  putRelocation,
+  recordMove,
+  setState,
+  startMove,
+} from "../queries.ts";
 import { compareTable, copyTable, type TableDigest } from "./copy-table.ts";
 import { type CopyPlan, countRows, describeTable, planCopy, raw, type TableShape } from "./table-shape.ts";
 

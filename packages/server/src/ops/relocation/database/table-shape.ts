@@ -1,7 +1,7 @@
 import type { Database } from "../../../db/database.ts";
 import type { Statement } from "../../../db/statement.ts";
 import { type TableName, tableNames } from "../../../db/table-names.ts";
-import { storeNames } from "../switch-storage.ts";
+import { storeNames } from "../queries.ts";
 
 /** A table's columns in order, with PostgreSQL types, and which of them form the key. */
 export interface TableShape {

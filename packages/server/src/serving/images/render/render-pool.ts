@@ -3,7 +3,6 @@ import { callTo } from "../../../kernel/calls.ts";
 import type { Recipe } from "../recipe.ts";
 import type { ImageFacts } from "./facts/image-facts.ts";
 import { createReusedMemory, type GetMemory } from "./frame-channel.ts";
-import type { JobLimits } from "./job-deadline.ts";
 import {
   maxSourceBytes,
   RenderAbandoned,
@@ -22,10 +21,9 @@ import { createRenderQueue, type QueueLimits } from "./render-queue.ts";
 import { type OpenSource, openSourceFile } from "./send-source.ts";
 import { findSourceKind } from "./sniff-image.ts";
 import { createConverter } from "./tools/convert-source.ts";
-import { noTools, type Tools } from "./tools/find-tools.ts";
-import type { ToolKind } from "./tools/recipes.ts";
+import { noTools, type ToolKind, type Tools } from "./tools/recipes.ts";
 import { createWorkerCrew } from "./worker-crew.ts";
-import type { WorkerOutcome, WorkerProcess } from "./worker-process.ts";
+import type { JobLimits, WorkerOutcome, WorkerProcess } from "./worker-process.ts";
 
 /** Processes start on first use. A source is read when its turn comes, so that waiting jobs use no memory. */
 export interface RenderPoolOptions extends JobLimits, QueueLimits {

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { readFrames, readWorkerMessage } from "./frame-channel.ts";
-import { type DeadlineReason, type JobLimits, startDeadline } from "./job-deadline.ts";
 import type { RenderReply, WorkerOrder } from "./render-job.ts";
 import { workerPath } from "./sandbox/find-layers.ts";
 import { type LaunchOptions, launchRenderer } from "./sandbox/launch-renderer.ts";
@@ -150,6 +149,66 @@ function findRssBytes(pid: number | undefined): number | null {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
     const found = /^VmRSS:\s*(\d+) kB$/m.exec(status);
     return found === null ? null : Number(found[1]) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+/** Linux reports 100 ticks per second to user space, whatever the kernel's configuration. */
+const tickMs = 10;
+const pauseMs = 50;
+
+export interface JobLimits {
+  /** CPU time; a worker that exceeds it is killed. */
+  deadlineMs: number;
+  /** Time to wait while others, not the service, use the CPU. Without it, workers do not yield. */
+  patienceMs: number;
+  /** Wall-clock time, whoever uses the CPU. */
+  giveUpMs: number;
+}
+
+/**
+ * `timeout`: the process has used up its CPU time, so the job is to blame.
+ * `starved`: the machine was too busy to run it, or it waits for something that never comes.
+ */
+type DeadlineReason = "timeout" | "starved";
+
+/**
+ * Measures a process's CPU time, not wall-clock time: an honest image must not be rejected because others keep the
+ * machine busy. If CPU time cannot be read, the clock decides. A process whose pid is not known yet has only just
+ * started, so all its time counts. Returns a function that cancels it.
+ */
+function startDeadline(
+  findPid: () => number | undefined,
+  { deadlineMs, patienceMs, giveUpMs }: JobLimits,
+  onPassed: (reason: DeadlineReason) => void,
+): () => void {
+  const startMs = performance.now();
+  const startCpuMs = findCpuMs(findPid());
+  const startUsage = process.cpuUsage();
+  let timer = setTimeout(check, Math.min(deadlineMs, patienceMs));
+
+  function check(): void {
+    const passedMs = performance.now() - startMs;
+    const cpuMs = findCpuMs(findPid());
+    const workedMs = cpuMs === null ? passedMs : cpuMs - (startCpuMs ?? 0);
+    const { user, system } = process.cpuUsage(startUsage);
+    const waitedMs = passedMs - workedMs - (user + system) / 1000;
+    const leftMs = Math.min(deadlineMs - workedMs, patienceMs - waitedMs, giveUpMs - passedMs);
+    if (leftMs > 0) timer = setTimeout(check, Math.max(pauseMs, leftMs));
+    else onPassed(workedMs >= deadlineMs ? "timeout" : "starved");
+  }
+
+  return () => clearTimeout(timer);
+}
+
+/** Null if the system does not report it, or the process is gone. */
+function findCpuMs(pid: number | undefined): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The program's name is in parentheses and may contain spaces.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * tickMs;
   } catch {
     return null;
   }

@@ -3,8 +3,7 @@ import { RenderUnavailable } from "../render-job.ts";
 import { findLayers } from "../sandbox/find-layers.ts";
 import type { OpenSource } from "../send-source.ts";
 import { findToolKind, signatureBytes } from "../sniff-image.ts";
-import type { Tools } from "./find-tools.ts";
-import { listKinds, type ToolKind, toolRecipes } from "./recipes.ts";
+import { listKinds, type ToolKind, type Tools, toolRecipes } from "./recipes.ts";
 import { runTool, type ToolOutcome } from "./run-tool.ts";
 
 type Source = Uint8Array | OpenSource;

@@ -1,4 +1,4 @@
-import type { ToolName, Tools } from "./find-tools.ts";
+import { findProgram } from "../sandbox/layers.ts";
 
 /** What a tool makes a picture of, by its first bytes: see `findToolKind`. */
 export type ToolKind = "heic" | "pdf" | "mov" | "matroska";
@@ -65,4 +65,23 @@ export function listKinds(tools: Tools): ToolKind[] {
 /** The declared types that count as images because of these tools. */
 export function listToolTypes(tools: Tools): string[] {
   return listKinds(tools).flatMap((kind) => toolRecipes[kind].types);
+}
+
+/** Optional programs that make a picture of what the decoders cannot read. */
+export const toolNames = ["heif-convert", "pdftoppm", "ffmpeg", "ffprobe"] as const;
+
+export type ToolName = (typeof toolNames)[number];
+/** Paths of those that are installed. */
+export type Tools = ReadonlyMap<ToolName, string>;
+
+export const noTools: Tools = new Map();
+
+/** Looks only where the system keeps programs, because they will handle hostile files. */
+export function findTools(): Tools {
+  return new Map(
+    toolNames.flatMap((name) => {
+      const path = findProgram(name);
+      return path === null ? [] : [[name, path] as const];
+    }),
+  );
 }

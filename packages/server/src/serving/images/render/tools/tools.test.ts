@@ -15,8 +15,7 @@ import {
 import type { RenderResult } from "../render-pool.ts";
 import { findLayers } from "../sandbox/find-layers.ts";
 import { readProbe } from "./convert-source.ts";
-import { findTools, toolNames } from "./find-tools.ts";
-import { listKinds, toolKinds } from "./recipes.ts";
+import { findTools, listKinds, toolKinds, toolNames } from "./recipes.ts";
 import { runTool } from "./run-tool.ts";
 
 const tools = findTools();
