@@ -68,3 +68,42 @@ it("an index of a large table is built while others write, also after a build th
   await built;
   assert.deepEqual(await findIndex(), [{ indisvalid: true }]);
 });
+
+it("an index of a table that its operator has divided is built part by part, and goes on where it was interrupted", async (t) => {
+  const { url, drop } = await createMigratedDatabase();
+  const db = openPostgres(url);
+  const client = new pg.Client(url);
+  await client.connect();
+  t.after(async () => {
+    await Promise.all([client.end(), db.close()]);
+    await drop();
+  });
+  const { rows: indexes } = await client.query("SELECT indexdef FROM pg_indexes WHERE tablename = 'file'");
+  const others = indexes.map(({ indexdef }) => indexdef).filter((text) => !/file_(pkey|failed) /.test(text));
+  await client.query(`ALTER TABLE file RENAME TO file_before;
+    CREATE TABLE file (LIKE file_before INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+    DROP TABLE file_before; ${others.join(";")};
+    CREATE TABLE "file Old" PARTITION OF file FOR VALUES FROM (MINVALUE) TO ('1') PARTITION BY RANGE (id);
+    CREATE TABLE file_older PARTITION OF "file Old" FOR VALUES FROM (MINVALUE) TO ('0');
+    CREATE TABLE file_old PARTITION OF "file Old" DEFAULT;
+    CREATE TABLE file_new PARTITION OF file DEFAULT`);
+  // As far as an interrupted build came.
+  const failed = "(project_id, environment, id) WHERE status = 'FAILED'";
+  await client.query(`CREATE INDEX file_failed ON ONLY file ${failed};
+    CREATE INDEX done_before ON file_new ${failed}; ALTER INDEX file_failed ATTACH PARTITION done_before`);
+  await migrate(db);
+  const { rows } = await client.query(`SELECT tree.level, indrelid::regclass::text AS table, indisvalid
+    FROM pg_partition_tree('file_failed') tree JOIN pg_index ON indexrelid = tree.relid ORDER BY 1, 2`);
+  assert.deepEqual(
+    rows.map(({ level, table, indisvalid }) => [level, table, indisvalid]),
+    [
+      [0, "file", true],
+      [1, '"file Old"', true],
+      [1, "file_new", true],
+      [2, "file_old", true],
+      [2, "file_older", true],
+    ],
+  );
+  const kept = await client.query("SELECT FROM pg_inherits WHERE inhrelid = 'done_before'::regclass");
+  assert.equal(kept.rowCount, 1);
+});

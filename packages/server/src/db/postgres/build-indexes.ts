@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { IndexDefinition } from "../database.ts";
 import { connect, type Send, sendOver } from "./connections.ts";
+import { whenFree } from "./partitions.ts";
 
 const buildLock = 7_316_204_912;
 const pauseMs = 500;
@@ -21,12 +22,52 @@ export async function buildIndexes(
     // A build waits for every open transaction, so nobody may wait for it within one.
     while (!(await hasTakenLock(sendAlone))) await wait(pauseMs);
     for (const { name, sql } of await listMissing(sendAlone, definitions)) {
-      await sendAlone({ text: `DROP INDEX CONCURRENTLY IF EXISTS ${name}` });
-      await sendAlone({ text: sql.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY") });
+      const [, table = "", columns = ""] = /^CREATE INDEX \w+ ON (\w+) (.*)$/.exec(sql) ?? [];
+      await build(sendAlone, name, table, columns);
     }
   } finally {
     await client.end();
   }
+}
+
+/**
+ * A table that its operator has divided gets its index part by part: PostgreSQL builds none for the whole while others
+ * write. The index of the whole is valid once all parts have theirs; those that an interrupted build has finished stay.
+ */
+async function build(send: Send, name: string, table: string, columns: string): Promise<void> {
+  const parts = await listPartsWithout(send, name, table);
+  if (parts === null) {
+    await send({ text: `DROP INDEX CONCURRENTLY IF EXISTS ${name}` });
+    await send({ text: `CREATE INDEX CONCURRENTLY ${name} ON ${table} ${columns}` });
+    return;
+  }
+  await whenFree(send, [`CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${columns}`]);
+  for (const part of parts) {
+    const ofPart = `${name}_${part.oid}`;
+    await build(send, ofPart, part.name, columns);
+    await whenFree(send, [`ALTER INDEX ${name} ATTACH PARTITION ${ofPart}`]);
+  }
+}
+
+/** Null if the table is not divided. */
+async function listPartsWithout(
+  send: Send,
+  index: string,
+  table: string,
+): Promise<{ oid: number; name: string }[] | null> {
+  const values = [table];
+  const whole = await send({
+    text: "SELECT FROM pg_class WHERE oid = $1::regclass AND relkind = 'p'",
+    values,
+  });
+  if (whole.rowCount === 0) return null;
+  const { rows } = await send({
+    text: `SELECT inhrelid::int AS oid, inhrelid::regclass::text AS name FROM pg_inherits
+      WHERE inhparent = $1::regclass AND inhrelid NOT IN (SELECT indrelid FROM pg_index JOIN pg_inherits ofParts
+        ON ofParts.inhrelid = indexrelid WHERE ofParts.inhparent = to_regclass($2))`,
+    values: [table, index],
+  });
+  return rows;
 }
 
 async function hasTakenLock(send: Send): Promise<boolean> {

@@ -107,7 +107,7 @@ async function refuseTriggers(send: Send, table: string): Promise<void> {
 }
 
 /** In one transaction, which waits for no lock for long and tries again. */
-async function whenFree(send: Send, steps: (string | (() => Promise<void>))[]): Promise<void> {
+export async function whenFree(send: Send, steps: (string | (() => Promise<void>))[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTransaction(send, async () => {
