@@ -32,6 +32,30 @@ export async function createProjects(sql: Sql): Promise<void> {
     FROM generate_series(0, ${projects - 1}) i ON CONFLICT DO NOTHING`;
 }
 
+/** While the table is empty. Indexes keep their names, because the service builds what it does not find. */
+export async function partitionFiles(sql: Sql, partitions: number, rows: number): Promise<void> {
+  const [table] = await sql`SELECT relkind FROM pg_class WHERE oid = 'file'::regclass`;
+  if (table?.["relkind"] === "p") return;
+  const indexes = await sql<{ indexdef: string }[]>`SELECT indexdef FROM pg_indexes
+    WHERE tablename = 'file' AND indexname <> 'file_pkey'`;
+  const starts = Array.from(
+    { length: partitions - 1 },
+    (_, i) => `'${idOf(Math.round((rows * (i + 1)) / partitions))}'`,
+  );
+  const bounds = ["MINVALUE", ...starts, "MAXVALUE"];
+  await sql.begin(async (tx) => {
+    await tx`ALTER TABLE file RENAME TO file_before`;
+    await tx`CREATE TABLE file (LIKE file_before INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE (id)`;
+    await tx`DROP TABLE file_before`;
+    await tx`ALTER TABLE file ADD PRIMARY KEY (id), ADD FOREIGN KEY (project_id) REFERENCES project (id)`;
+    for (let i = 0; i < partitions; i++)
+      await tx.unsafe(
+        `CREATE TABLE file_${i} PARTITION OF file FOR VALUES FROM (${bounds[i]}) TO (${bounds[i + 1]})`,
+      );
+    for (const { indexdef } of indexes) await tx.unsafe(indexdef);
+  });
+}
+
 /** The number of the newest file; 0 when there is none. */
 export async function findNewest(sql: Sql): Promise<number> {
   const [row] = await sql<{ id: string }[]>`SELECT id FROM file ORDER BY id DESC LIMIT 1`;

@@ -160,7 +160,8 @@ async function undone(work: (stop: () => never) => Promise<unknown>): Promise<vo
 
 async function measureSizes(sql: Sql): Promise<Record<string, number>> {
   const rows = await sql<{ name: string; bytes: number }[]>`
-    SELECT relname AS name, cast(pg_relation_size(oid) as float8) AS bytes FROM pg_class
+    SELECT relname AS name, cast(pg_relation_size(oid) + coalesce(
+      (SELECT sum(pg_relation_size(relid)) FROM pg_partition_tree(oid) WHERE isleaf), 0) as float8) AS bytes FROM pg_class
     WHERE relname IN ('file', 'file_pkey', 'file_listing', 'file_open')`;
   return Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes / 1024 ** 3]));
 }

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { it } from "node:test";
 import pg from "pg";
 import { sql } from "#kysely";
 import { migrate } from "../src/db/migrate.ts";
 import { openPostgres } from "../src/db/postgres/postgres.ts";
 import { statement } from "../src/db/statement.ts";
+import { insertFile, markFailed } from "../src/files/uploads/queries.ts";
+import { createId } from "../src/kernel/ids.ts";
 import { createMigratedDatabase } from "./support/migrated-database.ts";
+import { createFile } from "./support/webhooks/queue.ts";
 
 const countProjects = statement((q, _: object) =>
   q.selectFrom("project").select(sql<number>`count(*)`.as("count")),
@@ -69,7 +73,7 @@ it("an index of a large table is built while others write, also after a build th
   assert.deepEqual(await findIndex(), [{ indisvalid: true }]);
 });
 
-it("an index of a table that its operator has divided is built part by part, and goes on where it was interrupted", async (t) => {
+it("files can be partitioned as docs/capacity.md says, and each partition then gets the indexes of later versions", async (t) => {
   const { url, drop } = await createMigratedDatabase();
   const db = openPostgres(url);
   const client = new pg.Client(url);
@@ -78,30 +82,53 @@ it("an index of a table that its operator has divided is built part by part, and
     await Promise.all([client.end(), db.close()]);
     await drop();
   });
-  const { rows: indexes } = await client.query("SELECT indexdef FROM pg_indexes WHERE tablename = 'file'");
-  const others = indexes.map(({ indexdef }) => indexdef).filter((text) => !/file_(pkey|failed) /.test(text));
-  await client.query(`ALTER TABLE file RENAME TO file_before;
-    CREATE TABLE file (LIKE file_before INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTITION BY RANGE (id);
-    DROP TABLE file_before; ${others.join(";")};
-    CREATE TABLE "file Old" PARTITION OF file FOR VALUES FROM (MINVALUE) TO ('1') PARTITION BY RANGE (id);
-    CREATE TABLE file_older PARTITION OF "file Old" FOR VALUES FROM (MINVALUE) TO ('0');
-    CREATE TABLE file_old PARTITION OF "file Old" DEFAULT;
-    CREATE TABLE file_new PARTITION OF file DEFAULT`);
-  // As far as an interrupted build came.
+  await client.query(`INSERT INTO account (id, email, tier, created_at, updated_at) VALUES ('a', 'a', 'free', 0, 0);
+    INSERT INTO project (id, account_id, name, slug, created_at, updated_at) VALUES ('p', 'a', 'p', 'p', 0, 0)`);
+  const upload = async (time: string) => {
+    const file = createFile("p", "live");
+    const id = createId(Date.parse(time));
+    const named = { id, key: `p/docs/${id}/a.txt` };
+    await db.run(insertFile, { ...file, ...named });
+    return named;
+  };
+  const listIndexes = async () => {
+    const { rows } = await client.query(
+      "SELECT indexname FROM pg_indexes WHERE tablename = 'file' ORDER BY 1",
+    );
+    return rows;
+  };
+  const before = await listIndexes();
+  const files = [await upload("2023-01-01T00:00:00Z"), await upload("2026-12-31T23:59:59.999Z")];
+  const page = await readFile(new URL("../../../docs/capacity.md", import.meta.url), "utf8");
+  const recipe = /```sql\n(BEGIN;.*?)```/s.exec(page)?.[1] ?? assert.fail("there is no recipe");
+  await client.query(recipe);
+  files.push(await upload("2027-01-01T00:00:00Z"), await upload("2029-01-01T00:00:00Z"));
+  for (const { id, key } of files)
+    assert.equal(await db.run(markFailed, { id, now: Number.MAX_SAFE_INTEGER }), 1, key);
+  const places = await client.query("SELECT tableoid::regclass::text AS name FROM file ORDER BY id");
+  const partitions = places.rows.map(({ name }) => name);
+  assert.deepEqual(partitions, ["file_before", "file_before", "file_2027", "file_rest"]);
+  assert.deepEqual(await listIndexes(), before);
+
   const failed = "(project_id, environment, id) WHERE status = 'FAILED'";
-  await client.query(`CREATE INDEX file_failed ON ONLY file ${failed};
-    CREATE INDEX done_before ON file_new ${failed}; ALTER INDEX file_failed ATTACH PARTITION done_before`);
+  // One has partitions of its own. The index is as an interrupted build leaves it.
+  await client.query(`DROP INDEX file_failed; DROP TABLE file_rest;
+    CREATE TABLE "file Rest" PARTITION OF file DEFAULT PARTITION BY RANGE (id);
+    CREATE TABLE file_rest PARTITION OF "file Rest" DEFAULT;
+    CREATE INDEX file_failed ON ONLY file ${failed};
+    CREATE INDEX done_before ON file_2027 ${failed}; ALTER INDEX file_failed ATTACH PARTITION done_before`);
   await migrate(db);
-  const { rows } = await client.query(`SELECT tree.level, indrelid::regclass::text AS table, indisvalid
-    FROM pg_partition_tree('file_failed') tree JOIN pg_index ON indexrelid = tree.relid ORDER BY 1, 2`);
+  const { rows } = await client.query(`SELECT level, indrelid::regclass::text AS table, indisvalid
+    FROM pg_partition_tree('file_failed') JOIN pg_index ON indexrelid = relid ORDER BY 1, 2`);
   assert.deepEqual(
     rows.map(({ level, table, indisvalid }) => [level, table, indisvalid]),
     [
       [0, "file", true],
-      [1, '"file Old"', true],
-      [1, "file_new", true],
-      [2, "file_old", true],
-      [2, "file_older", true],
+      [1, '"file Rest"', true],
+      [1, "file_2027", true],
+      [1, "file_2028", true],
+      [1, "file_before", true],
+      [2, "file_rest", true],
     ],
   );
   const kept = await client.query("SELECT FROM pg_inherits WHERE inhrelid = 'done_before'::regclass");

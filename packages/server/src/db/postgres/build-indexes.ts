@@ -31,26 +31,26 @@ export async function buildIndexes(
 }
 
 /**
- * A table that its operator has divided gets its index part by part: PostgreSQL builds none for the whole while others
- * write. The index of the whole is valid once all parts have theirs; those that an interrupted build has finished stay.
+ * PostgreSQL cannot build the index of a partitioned table concurrently, so each partition gets its own first. The table's
+ * index becomes valid with the last of them. An interrupted build continues with the partitions that are missing.
  */
 async function build(send: Send, name: string, table: string, columns: string): Promise<void> {
-  const parts = await listPartsWithout(send, name, table);
-  if (parts === null) {
+  const partitions = await listPartitionsWithout(send, name, table);
+  if (partitions === null) {
     await send({ text: `DROP INDEX CONCURRENTLY IF EXISTS ${name}` });
     await send({ text: `CREATE INDEX CONCURRENTLY ${name} ON ${table} ${columns}` });
     return;
   }
   await whenFree(send, [`CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} ${columns}`]);
-  for (const part of parts) {
-    const ofPart = `${name}_${part.oid}`;
-    await build(send, ofPart, part.name, columns);
-    await whenFree(send, [`ALTER INDEX ${name} ATTACH PARTITION ${ofPart}`]);
+  for (const partition of partitions) {
+    const itsName = `${name}_${partition.oid}`;
+    await build(send, itsName, partition.name, columns);
+    await whenFree(send, [`ALTER INDEX ${name} ATTACH PARTITION ${itsName}`]);
   }
 }
 
-/** Null if the table is not divided. */
-async function listPartsWithout(
+/** Null if the table is not partitioned. */
+async function listPartitionsWithout(
   send: Send,
   index: string,
   table: string,
@@ -63,8 +63,8 @@ async function listPartsWithout(
   if (whole.rowCount === 0) return null;
   const { rows } = await send({
     text: `SELECT inhrelid::int AS oid, inhrelid::regclass::text AS name FROM pg_inherits
-      WHERE inhparent = $1::regclass AND inhrelid NOT IN (SELECT indrelid FROM pg_index JOIN pg_inherits ofParts
-        ON ofParts.inhrelid = indexrelid WHERE ofParts.inhparent = to_regclass($2))`,
+      WHERE inhparent = $1::regclass AND inhrelid NOT IN (SELECT indrelid FROM pg_index JOIN pg_inherits attached
+        ON attached.inhrelid = indexrelid WHERE attached.inhparent = to_regclass($2))`,
     values: [table, index],
   });
   return rows;
