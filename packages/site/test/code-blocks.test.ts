@@ -24,7 +24,7 @@ const scriptOf = ({ language, code }: CodeBlock) =>
 describe("the code in the documentation", () => {
   it("is in a language that is checked, or is named as one that is not", () => {
     const checked = ["ts", "tsx", "svelte", "js", "sh", "json", "yaml"];
-    const unchecked = ["", "ini", "css", "html", "nginx", "caddyfile", "xml", "python", "swift"];
+    const unchecked = ["", "ini", "css", "html", "nginx", "caddyfile", "xml", "python", "swift", "sql"];
     for (const block of blocks)
       assert.ok([...checked, ...unchecked].includes(block.language), `${placeOf(block)} ${block.language}`);
     assert.ok(ofLanguage("ts", "tsx").length > 30);
