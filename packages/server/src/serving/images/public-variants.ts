@@ -7,7 +7,7 @@ import { periodOf } from "../../projects/usage/period.ts";
 import { findUsageTotal } from "../../projects/usage/queries.ts";
 import { recallImageFile, type ServedFile } from "../queries.ts";
 import { insertUse, takeUnits } from "./queries.ts";
-import { formatRecipe, parseRecipe, type Recipe } from "./recipe.ts";
+import { formatRecipe, type Recipe } from "./recipe.ts";
 import { toRecipe } from "./transform-image.ts";
 
 export interface ListedVariant {
@@ -18,8 +18,8 @@ export interface ListedVariant {
 }
 
 export interface PublicVariants {
-  /** The variant at `/i/<recipe>/<key>`. Throws if there is no such public file, or it is not on its project's lists. */
-  find(recipe: string, key: string): Promise<ListedVariant>;
+  /** By a recipe or the name of a preset. Throws if there is no such public file, or it is not on its project's lists. */
+  find(wanted: Recipe | string, key: string): Promise<ListedVariant>;
   /** Counts one unit per file and month, and never refuses: a page must not lose its images to a counter. */
   count(file: ServedFile): Promise<void>;
 }
@@ -48,16 +48,16 @@ export function createPublicVariants(deps: Deps): PublicVariants {
   }
 
   return {
-    async find(text, key) {
-      const recipe = parseRecipe(text);
-      if (recipe === null && !presetName.test(text)) throw notListed();
+    async find(wanted, key) {
+      const isNamed = typeof wanted === "string";
+      if (isNamed && !presetName.test(wanted)) throw notListed();
       const file = await recallImageFile(deps, key);
       if (file === null || file.access === "private") throw notFound("File");
       const lists = listsOf(file);
-      const wanted = recipe ?? lists.presets.get(text);
-      if (wanted === undefined || (recipe !== null && !isListed(lists, recipe, text))) throw notListed();
+      const recipe = isNamed ? lists.presets.get(wanted) : wanted;
+      if (recipe === undefined || !(isNamed || isListed(lists, recipe))) throw notListed();
       if (file.store !== deps.store.name) throw inOwnBucket();
-      return { file, recipe: wanted, isNamed: recipe === null };
+      return { file, recipe, isNamed };
     },
     async count(file) {
       const period = periodOf(deps.now());
@@ -81,9 +81,9 @@ function readLists(row: ImageSettingsRow): Lists {
   };
 }
 
-function isListed({ widths, qualities, recipesOfPresets }: Lists, recipe: Recipe, text: string): boolean {
+function isListed({ widths, qualities, recipesOfPresets }: Lists, recipe: Recipe): boolean {
   const side = recipe.width ?? recipe.height ?? 0;
-  return (widths.has(side) && qualities.has(recipe.quality)) || recipesOfPresets.has(text);
+  return (widths.has(side) && qualities.has(recipe.quality)) || recipesOfPresets.has(formatRecipe(recipe));
 }
 
 /** The insert decides: of any number of first readers, one counts. */

@@ -53,9 +53,12 @@ export function formatRecipe(recipe: Recipe): string {
 
 /** The fields that came later, in their order. */
 export function listExtras({ gravity, background, blur, rotate }: Recipe): string[] {
-  return Object.entries({ g: gravity, bg: background, blur, rot: rotate }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}_${value}`],
-  );
+  const extras: string[] = [];
+  if (gravity !== undefined) extras.push(`g_${gravity}`);
+  if (background !== undefined) extras.push(`bg_${background}`);
+  if (blur !== undefined) extras.push(`blur_${blur}`);
+  if (rotate !== undefined) extras.push(`rot_${rotate}`);
+  return extras;
 }
 
 /** Null for anything but canonical text: a variant must never have two URLs. */

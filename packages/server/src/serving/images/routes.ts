@@ -89,10 +89,11 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
     async (request, reply) => {
       const { recipe: text, "*": key } = request.params;
       // Also on errors, as long as caches can tell from the URL.
-      if (parseRecipe(text)?.format === "auto") reply.header("vary", "Accept");
+      const given = parseRecipe(text);
+      if (given?.format === "auto") reply.header("vary", "Accept");
       if (endsInSlash(request.url)) throw notListed();
       return answer(request, reply, async () => {
-        const { file, recipe, isNamed } = await publicVariants.find(text, key);
+        const { file, recipe, isNamed } = await publicVariants.find(given ?? text, key);
         if (isNamed && recipe.format === "auto") reply.header("vary", "Accept");
         return { file, recipe, isLasting: !isNamed, count: () => publicVariants.count(file) };
       });

@@ -57,12 +57,10 @@ export function findDominantColor({ width, height, rgba }: SmallImage): string {
   const sums = new Float64Array(4 << (3 * shadeBits));
   let most = 0;
   for (let at = 0; at < 4 * width * height; at += 4) {
-    const [red, green, blue, alpha] = [
-      rgba[at] ?? 0,
-      rgba[at + 1] ?? 0,
-      rgba[at + 2] ?? 0,
-      rgba[at + 3] ?? 0,
-    ];
+    const red = rgba[at] ?? 0;
+    const green = rgba[at + 1] ?? 0;
+    const blue = rgba[at + 2] ?? 0;
+    const alpha = rgba[at + 3] ?? 0;
     const bin = 4 * ((((red >> shift) << shadeBits) | (green >> shift)) * 2 ** shadeBits + (blue >> shift));
     sums[bin] = (sums[bin] ?? 0) + red * alpha;
     sums[bin + 1] = (sums[bin + 1] ?? 0) + green * alpha;
