@@ -1,5 +1,6 @@
 import {
   AttachmentTray,
+  AvatarUpload,
   ButtonSplit,
   DropzoneTerminal,
   FileList,
@@ -84,6 +85,18 @@ function ImageFromPage() {
   return file === null ? null : <UpstowImage file={file} alt="From the page" width={300} />;
 }
 
+/** The picture in use, and one that nobody may read without a link. */
+function KnownImages() {
+  const [file, setFile] = useState<ImageFile | null>(null);
+  useEffect(() => void Object.assign(globalThis, { showImage: setFile }), []);
+  return (
+    <>
+      <AvatarUpload route="images" file={file} alt="Ann" />
+      {file !== null && <PrivateImage fileKey="first" alt="Known" image={file.image ?? null} width={300} />}
+    </>
+  );
+}
+
 function PrivateFallback() {
   const [errors, setErrors] = useState<string[]>([]);
   return (
@@ -129,6 +142,8 @@ export const cases: Record<string, ComponentType> = {
     </UpstowProvider>
   ),
   "image-from-page": ImageFromPage,
+  "known-images": KnownImages,
+  "own-list": List,
   "private-link": PrivateLink,
   "private-images": () => (
     <>

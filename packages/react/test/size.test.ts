@@ -7,6 +7,9 @@ import { catalogue } from "../src/catalogue/index.ts";
 
 const resolveDir = fileURLToPath(new URL("../src/", import.meta.url));
 
+/** They share 2 KB that read ThumbHashes. */
+const paintPlaceholders = ["AvatarUpload", "PrivateImage", "UpstowImage"];
+
 interface Bundle {
   gzipBytes: number;
   /** Files of this package's components in it. */
@@ -48,7 +51,8 @@ describe("size", () => {
       if (slug === "upload-dropzone") continue;
       const { gzipBytes, components } = await bundle(["UploadDropzone", name]);
       assert.deepEqual(components, [slug, "upload-dropzone"].sort(), name);
-      assert.ok(gzipBytes - base.gzipBytes < 3_000, `${name} adds ${gzipBytes - base.gzipBytes} bytes`);
+      const most = paintPlaceholders.includes(name) ? 4_000 : 3_000;
+      assert.ok(gzipBytes - base.gzipBytes < most, `${name} adds ${gzipBytes - base.gzipBytes} bytes`);
     }
   });
 });

@@ -77,6 +77,11 @@ export const display: CatalogueEntry[] = [
       prop("alt", "string", "Describes the image; empty if it is decorative.", { isRequired: true }),
       prop("width", "number", "Pixels."),
       prop("height", "number", "Pixels."),
+      prop(
+        "image",
+        "ImageFacts | null",
+        "What the API knows of the image: reserves its space and paints its placeholder until it has loaded.",
+      ),
       prop("loading", '"eager" | "lazy"', "`lazy` requests the URL only near the viewport.", {
         default: '"eager"',
       }),

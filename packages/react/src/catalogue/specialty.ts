@@ -12,7 +12,12 @@ export const specialty: CatalogueEntry[] = [
     keywords: ["avatar", "profile", "crop", "zoom", "photo", "round", "square"],
     props: [
       ...sharedProps("autoStart", "maxFileCount"),
-      prop("src", "string", "The picture that is in use now."),
+      prop("src", "string", "The URL of the picture that is in use now."),
+      prop(
+        "file",
+        "{ url: string; image?: ImageFacts | null } | null",
+        "Instead of `src`, the file as the API returns it: shown as a thumbnail, with its placeholder until it has loaded.",
+      ),
       prop("alt", "string", "What the picture shows, for those who cannot see it."),
       prop("sizePx", "number", "Pixels on each side of what is uploaded.", { default: "512" }),
       words(

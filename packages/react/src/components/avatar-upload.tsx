@@ -1,17 +1,21 @@
 "use client";
 
+import type { ImageFile } from "@upstow/sdk/images";
 import { useCallback, useEffect, useState } from "react";
 import { useLabels } from "../core/provider.tsx";
 import { type UploadPropsWithout, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { Cropper, type CropperWords } from "../parts/cropper.tsx";
 import { CurrentFile } from "../parts/current-file.tsx";
+import { describeImage } from "../parts/describe-image.ts";
 import { CameraIcon } from "../parts/icons.tsx";
 import { Root } from "../parts/root.tsx";
 
 export type AvatarUploadProps = UploadPropsWithout<"autoStart" | "maxFileCount"> & {
-  /** The picture that is in use now. */
+  /** The URL of the picture that is in use now. */
   src?: string;
+  /** Instead of `src`, the file as the API returns it: shown as a thumbnail, with its placeholder until it has loaded. */
+  file?: ImageFile | null;
   alt?: string;
   /** Width and height of the uploaded picture in pixels. Default: 512. */
   sizePx?: number;
@@ -28,9 +32,13 @@ const english = {
   unreadable: "This picture cannot be read. Choose another.",
 };
 
+/** In the style sheet, which may be another: then it is only less sharp. */
+const shownPx = 128;
+
 /** A round picture: choose, crop, upload. Only the part that is seen is sent. */
 export function AvatarUpload({
   src,
+  file = null,
   alt = "",
   sizePx = 512,
   words,
@@ -52,7 +60,9 @@ export function AvatarUpload({
     remove(id);
     setIsUnreadable(true);
   }, [remove, id]);
-  const shown = item?.previewUrl ?? src;
+  const chosen = item?.previewUrl ?? src;
+  const thumbnail = file && describeImage(file, { width: shownPx, height: shownPx, fit: "cover" });
+  const shown = chosen ? { src: chosen } : thumbnail;
   return (
     <Root upload={upload} className={cx("us-avatar", classNames?.root)}>
       {isCropping ? (
@@ -74,8 +84,8 @@ export function AvatarUpload({
             {item && item.status !== "done" && (
               <div {...upload.getProgressProps(item)} className="us-avatar-ring" />
             )}
-            {shown ? (
-              <img className={cx("us-avatar-picture", classNames?.picture)} src={shown} alt={alt} />
+            {shown !== null ? (
+              <img {...shown} className={cx("us-avatar-picture", classNames?.picture)} alt={alt} />
             ) : (
               <span className={cx("us-avatar-picture", classNames?.picture)} aria-hidden="true">
                 <CameraIcon />

@@ -1,9 +1,11 @@
 "use client";
 
 import { UpstowError } from "@upstow/sdk/client";
+import type { ImageFacts } from "@upstow/sdk/images";
 import { type ImgHTMLAttributes, type ReactNode, useEffect, useRef, useState } from "react";
 import { type PrivateUrlOptions, usePrivateUrl } from "../core/use-private-url.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
+import { describeImage } from "../parts/describe-image.ts";
 import { ImageIcon } from "../parts/icons.tsx";
 import { useIsNear } from "../parts/use-is-near.ts";
 
@@ -14,6 +16,8 @@ export interface PrivateImageProps extends Omit<PrivateUrlOptions, "renews"> {
   alt: string;
   width?: number;
   height?: number;
+  /** What the API knows of the image: reserves its space and paints its placeholder until it has loaded. */
+  image?: ImageFacts | null;
   /** `lazy` requests the URL only when the image comes near the viewport. */
   loading?: "eager" | "lazy";
   /** Shown instead if the file is missing or the user can't read it. */
@@ -36,8 +40,9 @@ export function PrivateImage(props: PrivateImageProps) {
 }
 
 function Picture(props: PrivateImageProps) {
-  const { fileKey, alt, width, height, loading, fallback, onError, imageProps, words, classNames, ...rest } =
-    props;
+  const { fileKey, alt, loading, fallback, onError, imageProps, words, classNames, ...others } = props;
+  const { image: facts = null, width: givenWidth, height: givenHeight, ...rest } = others;
+  const { width, height, style } = findBox(facts, givenWidth, givenHeight);
   const [image, isNear] = useIsNear(loading === "lazy");
   // What has loaded stays: with a new URL, the browser would load the same bytes again.
   const [loadedUrl, setLoadedUrl] = useState<string | null>(null);
@@ -75,6 +80,7 @@ function Picture(props: PrivateImageProps) {
       {...imageProps}
       ref={image}
       className={cx("us-ui us-private-image", classNames?.image)}
+      style={{ ...style, ...imageProps?.style }}
       src={src ?? undefined}
       alt={alt}
       width={width}
@@ -96,6 +102,13 @@ function Picture(props: PrivateImageProps) {
       }}
     />
   );
+}
+
+/** Without facts, the space is what was given, and the style sheet has a plain placeholder. */
+function findBox(image: ImageFacts | null, width: number | undefined, height: number | undefined) {
+  if (image === null) return { width, height, style: {} };
+  const size = { ...(width === undefined ? {} : { width }), ...(height === undefined ? {} : { height }) };
+  return describeImage({ url: "", image }, size);
 }
 
 function unreadable(): UpstowError {

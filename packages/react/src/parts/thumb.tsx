@@ -1,22 +1,43 @@
+import { variantUrl } from "@upstow/sdk/images";
+import { useState } from "react";
 import type { UploadItem } from "../core/types.ts";
 import { cx } from "./class-names.ts";
 
 interface ThumbProps {
-  item: Pick<UploadItem, "previewUrl"> & { file: Pick<File, "name" | "type"> };
+  item: Pick<UploadItem, "previewUrl"> & {
+    file: Pick<File, "name" | "type">;
+    uploaded?: { url: string; type: string } | null;
+  };
   className?: string | undefined;
 }
 
-/** The image itself, the first frame of a video, or the file extension. */
+/** Among the widths that projects list. Enough for a tile on a dense screen. */
+const thumbnailPx = 384;
+
+/**
+ * The image itself, the first frame of a video, or the file extension. For an image that this browser cannot show, such
+ * as HEIC, the service's thumbnail once it is uploaded.
+ */
 export function Thumb({ item, className }: ThumbProps) {
-  const { file, previewUrl } = item;
+  const { file, previewUrl, uploaded } = item;
+  const [failures, setFailures] = useState(0);
+  const stored = uploaded?.type.startsWith("image/") && variantUrl(uploaded.url, { width: thumbnailPx });
+  const src = [previewUrl, stored].filter(Boolean)[failures];
   const names = cx("us-thumb", className);
-  if (previewUrl !== null && file.type.startsWith("image/")) {
-    return (
-      <img className={names} src={previewUrl} alt="" loading="lazy" decoding="async" draggable={false} />
+  if (src) {
+    return file.type.startsWith("video/") ? (
+      <video className={names} src={src} muted playsInline preload="metadata" />
+    ) : (
+      <img
+        className={names}
+        src={src}
+        alt=""
+        loading="lazy"
+        decoding="async"
+        draggable={false}
+        onError={() => setFailures(failures + 1)}
+      />
     );
-  }
-  if (previewUrl !== null) {
-    return <video className={names} src={previewUrl} muted playsInline preload="metadata" />;
   }
   const ending = /\.([^.]{1,5})$/.exec(file.name)?.[1] ?? "file";
   return (

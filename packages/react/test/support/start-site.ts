@@ -51,8 +51,8 @@ interface Reading {
  * Only what a careful application allows: no code or sheet inline, blobs for previews, placeholders as data, and the
  * service's images.
  */
-const writePolicy = (serviceUrl: string) =>
-  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data: ${serviceUrl}; media-src blob:; connect-src *`;
+const writePolicy = (serviceUrl: string, storageUrl: string) =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data: ${serviceUrl} ${storageUrl}; media-src blob:; connect-src *`;
 
 /** The real service, an application in front of it, and pages of examples, rendered on the server. */
 export async function startSite(options: Parameters<typeof startService>[0] = {}): Promise<TestSite> {
@@ -74,7 +74,7 @@ export async function startSite(options: Parameters<typeof startService>[0] = {}
   };
   const read = createReader(service, reading);
   const render = await loadRender(bundle.server);
-  const policy = writePolicy(service.app.url);
+  const policy = writePolicy(service.app.url, service.storage.url);
   function send(response: ServerResponse, type: string, body: string | Buffer, also = ""): void {
     const headers = {
       "content-type": `${type}; charset=utf-8`,

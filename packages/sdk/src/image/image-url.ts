@@ -15,27 +15,22 @@ type Variant = { [Name in keyof TransformOptions]: TransformOptions[Name] | unde
 
 /** The URL of a variant of a public file, without a call: a recipe, or the name of a preset. Null for other URLs. */
 export function variantUrl(url: string, variant: Variant | string): string | null {
-  const [, base, key] = fileUrl.exec(url) ?? [];
-  if (base === undefined) return null;
-  return `${base}/i/${typeof variant === "string" ? variant : toRecipe(variant)}/${key}`;
+  const match = fileUrl.exec(url);
+  return match && `${match[1]}/i/${typeof variant === "object" ? toRecipe(variant) : variant}/${match[2]}`;
 }
 
 /** Fields in the one order that the service accepts. */
 function toRecipe(options: Variant): string {
-  const { width, height, fit = "scale-down", quality = defaultQuality, format = "auto" } = options;
-  const { gravity, background, blur, rotate } = options;
-  const fields = {
-    w: width,
-    h: height,
-    fit,
-    q: quality,
-    f: format,
-    g: gravity,
-    bg: background?.toLowerCase(),
-    blur,
-    rot: rotate,
-  };
-  return Object.entries(fields)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}_${value}`]))
+  const {
+    width: w,
+    height: h,
+    fit = "scale-down",
+    quality: q = defaultQuality,
+    format: f = "auto",
+  } = options;
+  const { gravity: g, background, blur, rotate: rot } = options;
+  return Object.entries({ w, h, fit, q, f, g, bg: background?.toLowerCase(), blur, rot })
+    .filter((field) => field[1] !== undefined)
+    .map((field) => field.join("_"))
     .join();
 }
