@@ -20,6 +20,8 @@ export async function findEarlierVersion(folder: string, commit: string): Promis
     const own = join(root, "packages", name, "node_modules");
     if (existsSync(own)) await symlink(own, join(earlier, "packages", name, "node_modules"));
   }
+  // Kysely in one file, as set-up bundles it.
+  await symlink(join(root, "packages/server/dist"), join(earlier, "packages/server/dist"));
   return earlier;
 }
 
