@@ -26,7 +26,7 @@ import { addressOf, checkAddress } from "./kernel/net/listen-address.ts";
 import { createOutboundGuard } from "./kernel/net/outbound-guard.ts";
 import type { ResolveName } from "./kernel/net/resolve-name.ts";
 import type { PasswordCost } from "./kernel/security/passwords.ts";
-import { createBackground } from "./ops/background.ts";
+import { type Background, createBackground } from "./ops/background.ts";
 import {
   countDamagedReads,
   createBackgroundMetrics,
@@ -93,6 +93,74 @@ const seatMs = 90_000;
 /** The composition root: the program and the tests both start here. If it fails, everything already opened is closed. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   await using opened = new AsyncDisposableStack();
+  const base = await openBase(config, options, opened);
+  const { log, readOnly, guard, isSpeaker, storage } = base;
+  const { deps, dispatcher, scanner } = createDeps(base, options, opened);
+  // The first keys are shown when the server listens, and never again.
+  const firstStart = await setUpInstallation(deps, () => checkAddress(addressOf(config)));
+  const services = {
+    lastUsed: createLastUsed(deps.db),
+    bandwidth: deps.bandwidth,
+    transforms: await openTransforms(deps, options.renderPatienceMs),
+    importer: createImporter(deps, { ...options.imports, isResting: readOnly.isOn }),
+    scanner,
+  };
+  opened.defer(async () => {
+    await services.transforms.close();
+    // An unavailable database must not prevent the rest from closing.
+    await unlessReadOnly(writeTallies(services)).catch((error) =>
+      log.error({ err: error }, "the last tallies are lost"),
+    );
+  });
+  exposeState(deps, readOnly);
+  exposeBacklog(deps, isSpeaker);
+  const watch = startBackground(base, deps, services, opened);
+  opened.defer(() => services.importer.close());
+  opened.defer(() => scanner.close());
+  opened.defer(() => dispatcher.close());
+  const http = await createHttp(deps, services, readOnly, {
+    bodyWithinMs: options.bodyWithinMs,
+    idleTransferMs: options.idleTransferMs,
+    transferMetrics: base.transferMetrics,
+    guard,
+    tracing: base.tracing,
+    checkRedis: base.limiter.check,
+    addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
+  });
+  opened.defer(() => http.close());
+  if (config.tls !== null) {
+    const renew = createCertificateRenewal(http.server, config.tls, log);
+    watch.every(options.certificateLookMs ?? 30_000, "look for a renewed certificate", renew);
+  }
+  const running = opened.move();
+  return {
+    http,
+    deps,
+    firstStart,
+    async listen() {
+      await http.listen(addressOf(config));
+      guard.start();
+      dispatcher.start();
+      if (config.s3 !== null) void lookAtBucket(deps, http);
+    },
+    close: () => running.disposeAsync(),
+  };
+}
+
+/** Otherwise uploads would still be sent there, and only their senders would see the errors. */
+async function lookAtBucket({ store, log }: Deps, http: FastifyInstance): Promise<void> {
+  try {
+    await store.check();
+  } catch (error) {
+    if (http.server.listening)
+      log.error({ err: error }, "the bucket cannot be used, so uploads fail; see `upstow doctor`");
+  }
+}
+
+type Base = Awaited<ReturnType<typeof openBase>>;
+
+/** Everything that `Deps` are made of: database, storage, limits and metrics. */
+async function openBase(config: Config, options: AppOptions, opened: AsyncDisposableStack) {
   const windowMs = options.rateWindowMs ?? RATE_WINDOW_SEC * 1000;
   const log = options.logger;
   const keyring = openKeyring(config);
@@ -119,8 +187,15 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await openRateLimiter({ db, redisUrl: config.redisUrl, windowMs, now, log }),
     (open) => open.close(),
   );
-  const customerBuckets = createCustomerBuckets(config);
   const guard = opened.adopt(createEventLoopGuard(log, metrics), (open) => open.close());
+  const plain = { config, db, keyring, limiter, metrics, log, now };
+  return { ...plain, windowMs, clock, tracing, isSpeaker, transferMetrics, storage, readOnly, guard };
+}
+
+/** With the parts of them that have to be started or closed. */
+function createDeps(base: Base, options: AppOptions, opened: AsyncDisposableStack) {
+  const { config, db, keyring, limiter, metrics, log, now, storage, readOnly, guard, isSpeaker } = base;
+  const customerBuckets = createCustomerBuckets(config);
   const webhookGuard = createOutboundGuard({ allow: config.webhookAllowCidrs });
   const importGuard = createOutboundGuard({
     allow: config.importAllowCidrs,
@@ -161,24 +236,16 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   };
   const scanner = createScanner(unscanned, readOnly.isOn);
   const deps: Deps = { ...unscanned, scanner };
-  // The first keys are shown when the server listens, and never again.
-  const firstStart = await setUpInstallation(deps, () => checkAddress(addressOf(config)));
-  const services = {
-    lastUsed: createLastUsed(db),
-    bandwidth: deps.bandwidth,
-    transforms: await openTransforms(deps, options.renderPatienceMs),
-    importer: createImporter(deps, { ...options.imports, isResting: readOnly.isOn }),
-    scanner,
-  };
-  opened.defer(async () => {
-    await services.transforms.close();
-    // An unavailable database must not prevent the rest from closing.
-    await unlessReadOnly(writeTallies(services)).catch((error) =>
-      log.error({ err: error }, "the last tallies are lost"),
-    );
-  });
-  exposeState(deps, readOnly);
-  exposeBacklog(deps, isSpeaker);
+  return { deps, dispatcher, scanner };
+}
+
+/** Returns what also runs while nothing may change. */
+function startBackground(
+  { db, log, metrics, guard, readOnly, clock, storage, windowMs }: Base,
+  deps: Deps,
+  services: Parameters<typeof keepHouse>[2],
+  opened: AsyncDisposableStack,
+): Background {
   const jobs = {
     runLeased: createJobLeases(db),
     runJob: guard.runJob,
@@ -192,45 +259,5 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   );
   keepHouse(background, deps, services, windowMs);
   storage.keepHouse(background);
-  opened.defer(() => services.importer.close());
-  opened.defer(() => scanner.close());
-  opened.defer(() => dispatcher.close());
-  const http = await createHttp(deps, services, readOnly, {
-    bodyWithinMs: options.bodyWithinMs,
-    idleTransferMs: options.idleTransferMs,
-    transferMetrics,
-    guard,
-    tracing,
-    checkRedis: limiter.check,
-    addStorageRoutes: (app) => storage.addRoutes(app, deps.limiter, readOnly),
-  });
-  opened.defer(() => http.close());
-  if (config.tls !== null) {
-    const renew = createCertificateRenewal(http.server, config.tls, log);
-    watch.every(options.certificateLookMs ?? 30_000, "look for a renewed certificate", renew);
-  }
-
-  // Otherwise uploads would still be sent there, and only their senders would see the errors.
-  async function lookAtBucket(): Promise<void> {
-    try {
-      await storage.store.check();
-    } catch (error) {
-      if (http.server.listening)
-        log.error({ err: error }, "the bucket cannot be used, so uploads fail; see `upstow doctor`");
-    }
-  }
-
-  const running = opened.move();
-  return {
-    http,
-    deps,
-    firstStart,
-    async listen() {
-      await http.listen(addressOf(config));
-      guard.start();
-      dispatcher.start();
-      if (config.s3 !== null) void lookAtBucket();
-    },
-    close: () => running.disposeAsync(),
-  };
+  return watch;
 }

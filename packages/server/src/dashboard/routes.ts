@@ -7,7 +7,7 @@ import { adminRoutes } from "./admin-routes.ts";
 import { auditRoutes } from "./audit-routes.ts";
 import { factorRoutes, passkeySignInRoutes } from "./factors/routes.ts";
 import { cdnCheckRoutes, cdnDomainRoutes, customerStorageRoutes } from "./hosting-routes.ts";
-import { joinRoutes, memberRoutes } from "./members/routes.ts";
+import { invitationRoutes, joinRoutes, memberRoutes } from "./members/routes.ts";
 import { pageRoutes } from "./page-routes.ts";
 import { createPasswordWork } from "./password-work.ts";
 import { deletedProjectRoutes, ownProjectRoutes } from "./project-routes.ts";
@@ -48,6 +48,7 @@ export function dashboardRoutes(
         cdnDomainRoutes(signedIn, deps);
         customerStorageRoutes(signedIn, deps);
         memberRoutes(signedIn, deps);
+        invitationRoutes(signedIn, deps);
         auditRoutes(signedIn, deps);
         workspaceRoutes(inner, deps, transforms, importer);
         inner.register(async (admin) => adminRoutes(typed(admin), deps), { prefix: "/admin" });

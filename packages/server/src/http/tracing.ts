@@ -17,11 +17,26 @@ const sendWithinMs = 5_000;
 const complainEveryMs = 300_000;
 const untraced: RunningCall = { end() {} };
 
-/** Sends spans of requests, and of what they call, to a collector. The libraries are loaded only where it is used. */
+/** Sends spans of requests, and of what they call, to a collector. */
 export async function openTracing(
-  { url, sampleRatio }: TracingConfig,
+  config: TracingConfig,
   { databaseName, log }: { databaseName: string; log: FastifyBaseLogger },
 ): Promise<Tracing> {
+  const sdk = await startSdk(config, log);
+  const unwatch = watchCalls((call) => beginSpan(sdk, databaseName, call));
+  return {
+    traceRequests: (app) => traceRequests(sdk, app),
+    async close() {
+      unwatch();
+      await sdk.stop();
+    },
+  };
+}
+
+type Sdk = Awaited<ReturnType<typeof startSdk>>;
+
+/** The libraries are loaded only where tracing is used. */
+async function startSdk({ url, sampleRatio }: TracingConfig, log: FastifyBaseLogger) {
   const api = await import("@opentelemetry/api");
   const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks");
   const { W3CTraceContextPropagator } = await import("@opentelemetry/core");
@@ -30,8 +45,6 @@ export async function openTracing(
   const { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } = await import(
     "@opentelemetry/sdk-trace"
   );
-  const { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
-
   let quietUntilMs = 0;
   const complain = (...words: unknown[]) => {
     if (performance.now() < quietUntilMs) return;
@@ -43,7 +56,7 @@ export async function openTracing(
     { error: complain, warn: complain, info: silent, debug: silent, verbose: silent },
     { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const own = resourceFromAttributes({ "service.name": "upstow", "service.version": version });
   const provider = new TracerProvider({
     resource: own.merge(detectResources({ detectors: [envDetector] })),
@@ -52,78 +65,79 @@ export async function openTracing(
       new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url, timeoutMillis: sendWithinMs }) }),
     ],
   });
-  const tracer = provider.getTracer("upstow", version);
-  const propagator = new W3CTraceContextPropagator();
-
-  function fail(span: Span, reason: unknown): void {
-    const message = reason instanceof Error ? reason.message : String(reason);
-    span.setStatus({ code: SpanStatusCode.ERROR, message });
-  }
-
-  function beginSpan({ to, operation }: Call): RunningCall {
-    // Background work runs every few seconds and would bury the requests. Deliveries are worth a trace of their own.
-    if (to !== "webhook" && trace.getActiveSpan() === undefined) return untraced;
-    const attributes =
-      to === "database"
-        ? { "db.system.name": databaseName, "db.operation.name": operation }
-        : { "peer.service": to };
-    const span = tracer.startSpan(`${to} ${operation}`, { kind: SpanKind.CLIENT, attributes });
-    const headers: Record<string, string> = {};
-    if (to === "webhook")
-      propagator.inject(trace.setSpan(context.active(), span), headers, api.defaultTextMapSetter);
-    return {
-      headers,
-      end(error) {
-        if (error !== undefined) fail(span, error);
-        span.end();
-      },
-    };
-  }
-
-  const unwatch = watchCalls(beginSpan);
-  const spans = new WeakMap<FastifyRequest, Span>();
   return {
-    traceRequests(app) {
-      app.addHook("onRequest", (request, _reply, done) => {
-        const { config, url: route = "unknown" } = request.routeOptions;
-        if (config.isProbe === true) {
-          done();
-          return;
-        }
-        const parent = propagator.extract(ROOT_CONTEXT, request.headers, singleHeaders);
-        // Never the path: those of signed and presigned URLs contain signatures.
-        const attributes = {
-          "http.request.method": request.method,
-          "http.route": route,
-          "upstow.request.id": request.id,
-        };
-        const span = tracer.startSpan(
-          `${request.method} ${route}`,
-          { kind: SpanKind.SERVER, attributes },
-          parent,
-        );
-        spans.set(request, span);
-        request.traceId = span.spanContext().traceId;
-        context.with(trace.setSpan(parent, span), done);
-      });
-      app.addHook("onResponse", (request, reply, done) => {
-        const span = spans.get(request);
-        span?.setAttribute("http.response.status_code", reply.statusCode);
-        const { actor } = request;
-        if (actor != null) span?.setAttributes({ "upstow.project.id": actor.projectId });
-        if (span !== undefined && reply.statusCode >= 500) fail(span, reply.statusCode);
-        span?.end();
-        done();
-      });
-    },
-    async close() {
-      unwatch();
+    ...api,
+    tracer: provider.getTracer("upstow", version),
+    propagator: new W3CTraceContextPropagator(),
+    async stop(): Promise<void> {
       const late = new Promise<void>((resolve) => setTimeout(resolve, closeWithinMs).unref());
       await Promise.race([provider.shutdown().catch(complain), late]);
-      context.disable();
+      api.context.disable();
       api.diag.disable();
     },
   };
+}
+
+function fail({ SpanStatusCode }: Sdk, span: Span, reason: unknown): void {
+  const message = reason instanceof Error ? reason.message : String(reason);
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+}
+
+function beginSpan(sdk: Sdk, databaseName: string, { to, operation }: Call): RunningCall {
+  const { context, trace, tracer, propagator } = sdk;
+  // Background work runs every few seconds and would bury the requests. Deliveries deserve a trace.
+  if (to !== "webhook" && trace.getActiveSpan() === undefined) return untraced;
+  const attributes =
+    to === "database"
+      ? { "db.system.name": databaseName, "db.operation.name": operation }
+      : { "peer.service": to };
+  const span = tracer.startSpan(`${to} ${operation}`, { kind: sdk.SpanKind.CLIENT, attributes });
+  const headers: Record<string, string> = {};
+  if (to === "webhook")
+    propagator.inject(trace.setSpan(context.active(), span), headers, sdk.defaultTextMapSetter);
+  return {
+    headers,
+    end(error) {
+      if (error !== undefined) fail(sdk, span, error);
+      span.end();
+    },
+  };
+}
+
+function traceRequests(sdk: Sdk, app: FastifyInstance): void {
+  const { context, trace, tracer, propagator } = sdk;
+  const spans = new WeakMap<FastifyRequest, Span>();
+  app.addHook("onRequest", (request, _reply, done) => {
+    const { config, url: route = "unknown" } = request.routeOptions;
+    if (config.isProbe === true) {
+      done();
+      return;
+    }
+    const parent = propagator.extract(sdk.ROOT_CONTEXT, request.headers, singleHeaders);
+    // Never the path: those of signed and presigned URLs contain signatures.
+    const attributes = {
+      "http.request.method": request.method,
+      "http.route": route,
+      "upstow.request.id": request.id,
+    };
+    const span = tracer.startSpan(
+      `${request.method} ${route}`,
+      { kind: sdk.SpanKind.SERVER, attributes },
+      parent,
+    );
+    spans.set(request, span);
+    request.traceId = span.spanContext().traceId;
+    context.with(trace.setSpan(parent, span), done);
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    const span = spans.get(request);
+    span?.setAttribute("http.response.status_code", reply.statusCode);
+    const { actor } = request;
+    if (actor != null) span?.setAttributes({ "upstow.project.id": actor.projectId });
+    if (span !== undefined && reply.statusCode >= 500) fail(sdk, span, reply.statusCode);
+    span?.end();
+    done();
+  });
 }
 
 /** A header sent twice is ambiguous. */

@@ -27,6 +27,11 @@ const tags = ["projects"];
 const ProjectEnvelope = Type.Object({ project: ProjectWithSettings });
 
 export function projectRoutes(app: ApiApp, deps: Deps): void {
+  accountRoutes(app, deps);
+  singleProjectRoutes(app, deps);
+}
+
+function accountRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects",
     {
@@ -56,24 +61,16 @@ export function projectRoutes(app: ApiApp, deps: Deps): void {
       },
     },
     async ({ actor, author, body, idempotency }, reply) => {
-      const { createKeys } = body;
       const owner = { accountId: actor.accountId, tier: actor.tier, author };
-      const answer = await deps.db.transact(async (tx) => {
-        const now = deps.now();
-        const project = toProject(await createProject(tx, now, owner, body.name));
-        if (createKeys === undefined) {
-          await idempotency.remember(tx, 201, { project });
-          return { project };
-        }
-        const keys = await createKeysFor(tx, now, owner, project._id, createKeys);
-        const masked = keys.map(({ secret: _, ...key }) => key);
-        await idempotency.remember(tx, 201, { project, keys: masked });
-        return { project, keys };
-      });
+      const answer = await createWithKeys(deps, owner, body, (tx, masked) =>
+        idempotency.remember(tx, 201, masked),
+      );
       return reply.code(201).send(answer);
     },
   );
+}
 
+function singleProjectRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id",
     { schema: { tags, summary: "Get a project", params: IdParam, response: { 200: ProjectEnvelope } } },
@@ -142,11 +139,37 @@ const withSettings = (row: ProjectRow) => ({
   ...readImageSettings(row),
 });
 
+interface Owner {
+  accountId: string;
+  tier: TierName;
+  author: Author;
+}
+
+/** `onSaved` gets the response without the keys' secrets. */
+async function createWithKeys(
+  deps: Deps,
+  owner: Owner,
+  { name, createKeys }: CreateProjectBody,
+  onSaved: (tx: Queryable, masked: object) => Promise<void>,
+) {
+  return deps.db.transact(async (tx) => {
+    const now = deps.now();
+    const project = toProject(await createProject(tx, now, owner, name));
+    if (createKeys === undefined) {
+      await onSaved(tx, { project });
+      return { project };
+    }
+    const keys = await createKeysFor(tx, now, owner, project._id, createKeys);
+    await onSaved(tx, { project, keys: keys.map(({ secret: _, ...key }) => key) });
+    return { project, keys };
+  });
+}
+
 /** The first keys of a project, created together with it so that automation works without the dashboard. */
 async function createKeysFor(
   tx: Queryable,
   now: number,
-  { accountId, ...owner }: { accountId: string; tier: TierName; author: Author },
+  { accountId, ...owner }: Owner,
   projectId: string,
   types: readonly KeyType[],
 ): Promise<ProjectKey[]> {

@@ -73,7 +73,10 @@ export function deliveryRoutes(app: ApiApp, deps: Deps): void {
     },
     async ({ actor, params }) => ({ delivery: await getDelivery(deps, actor, params.id) }),
   );
+  redeliveryRoutes(app, deps);
+}
 
+function redeliveryRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/webhooks/deliveries/:id/redeliver",
     {

@@ -48,7 +48,7 @@ export function passkeySignInRoutes(app: ApiApp, deps: Deps): void {
 
 /** The user's own second factors. Each change requires the password again. */
 export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
-  const confirm = (request: FastifyRequest & { body: { currentPassword: string } }) =>
+  const confirm: Confirm = (request) =>
     confirmPassword(deps, passwords, request.session, request.body.currentPassword);
 
   app.get("/account/factors", { schema }, async ({ session: { accountId } }) => {
@@ -67,6 +67,13 @@ export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
     };
   });
 
+  codeRoutes(app, deps, confirm);
+  passkeyRoutes(app, deps, confirm);
+}
+
+type Confirm = (request: FastifyRequest & { body: { currentPassword: string } }) => Promise<unknown>;
+
+function codeRoutes(app: ApiApp, deps: Deps, confirm: Confirm): void {
   app.post("/account/codes", { schema: { ...schema, body: PasswordBody } }, async (request) => {
     await confirm(request);
     return startCodes(deps, request.session);
@@ -91,7 +98,9 @@ export function factorRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): 
     const { accountId } = request.session;
     return { recoveryCodes: await replaceRecoveryCodes(withAuthor(deps, request), accountId) };
   });
+}
 
+function passkeyRoutes(app: ApiApp, deps: Deps, confirm: Confirm): void {
   app.post("/account/passkeys/options", { schema: { ...schema, body: PasswordBody } }, async (request) => {
     await confirm(request);
     return startPasskey(deps, request.session, visitorOrigin(request));

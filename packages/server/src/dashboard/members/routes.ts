@@ -34,10 +34,6 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
   const enter = (session: Session, projectId: string, needed: Role) =>
     enterProject(deps, session, { projectId, environment: "live" }, needed);
 
-  app.post("/invitations/accept", { schema: { ...schema, body: TokenBody } }, async (request) => ({
-    projectId: await accept(withAuthor(deps, request), request.session, request.body.token),
-  }));
-
   app.get(
     "/projects/:id/members",
     { schema: { ...schema, params: IdParam } },
@@ -73,10 +69,19 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
       return { ok: true };
     },
   );
+}
+
+export function invitationRoutes(app: ApiApp, deps: Deps): void {
+  const enterAsOwner = (session: Session, projectId: string) =>
+    enterProject(deps, session, { projectId, environment: "live" }, "owner");
+
+  app.post("/invitations/accept", { schema: { ...schema, body: TokenBody } }, async (request) => ({
+    projectId: await accept(withAuthor(deps, request), request.session, request.body.token),
+  }));
 
   app.get("/projects/:id/invitations", { schema: { ...schema, params: IdParam } }, async (request) => {
     const projectId = request.params.id;
-    await enter(request.session, projectId, "owner");
+    await enterAsOwner(request.session, projectId);
     const rows = await deps.db.all(listInvitations, { projectId, now: deps.now() });
     return {
       invitations: rows.map((row) => ({
@@ -93,7 +98,7 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
     { schema: { ...schema, params: IdParam, body: InviteBody } },
     async (request, reply) => {
       const { session, params, body } = request;
-      await enter(session, params.id, "owner");
+      await enterAsOwner(session, params.id);
       const wanted = { projectId: params.id, ...body };
       const { link, expiresAt } = await invite(withAuthor(deps, request), session, wanted);
       return reply.code(201).send({ link, expiresAt: new Date(expiresAt).toISOString() });
@@ -105,7 +110,7 @@ export function memberRoutes(app: ApiApp, deps: Deps): void {
     { schema: { ...schema, params: InvitationParams } },
     async (request) => {
       const { session, params } = request;
-      await enter(session, params.id, "owner");
+      await enterAsOwner(session, params.id);
       await withdrawInvitation(withAuthor(deps, request), { id: params.invitationId, projectId: params.id });
       return { ok: true };
     },

@@ -1,7 +1,7 @@
 import { PATH_PARAM_MAX, TIERS, Type } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../../deps.ts";
-import { typed } from "../../../http/request-context.ts";
+import { type ApiApp, typed } from "../../../http/request-context.ts";
 import { AppError, invalid } from "../../../kernel/errors.ts";
 import type { LastUsed } from "../../../projects/api-keys/authenticate.ts";
 import { appendFirst, appendTo, finishIfWhole } from "../resumable/append.ts";
@@ -45,166 +45,183 @@ interface Described {
   concat?: string;
 }
 
+/** What the handlers share. */
+interface Tus {
+  deps: Deps;
+  tokens: ReturnType<typeof uploadTokens>;
+  identify: ReturnType<typeof createUploaderCheck>;
+}
+
 /** tus 1.0. An upload's URL is all that its client needs to continue; only creation takes a key or a grant. */
 export function tusRoutes(http: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
   http.register(async (scope) => {
     takeRawBodies(scope);
     allowPages(scope, cors);
-    const identify = createUploaderCheck(deps, lastUsed);
-    const tokens = uploadTokens(deps);
-    const find = async (request: FastifyRequest, token: string): Promise<ResumableUpload> => {
-      const id = tokens.read(token);
-      request.fileId = id ?? undefined;
-      return getResumable(deps, id);
-    };
-
-    scope.addHook("onRequest", (request, reply, done) => {
-      reply.header("tus-resumable", version);
-      if (request.method === "OPTIONS" || request.headers["tus-resumable"] === version) return done();
-      reply.header("tus-version", version);
-      done(
-        new AppError("VALIDATION_ERROR", "This is not a request of tus 1.0.0.", {
-          status: 412,
-          suggestion: `Send the header 'Tus-Resumable: ${version}'.`,
-        }),
-      );
-    });
-
-    async function create(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      const uploader = await identify(request, reply);
-      const { headers } = request;
-      const described: Described = {};
-      if (headers["upload-metadata"] !== undefined) described.metadata = String(headers["upload-metadata"]);
-      const concat = readConcat(headers["upload-concat"]);
-      if (concat !== null) described.concat = String(headers["upload-concat"]);
-      const wanted = {
-        ...readUploadMetadata(headers["upload-metadata"]),
-        described: JSON.stringify(described),
-      };
-      let upload: ResumableUpload;
-      if (concat?.kind === "final") upload = await joinPartials(deps, uploader, wanted, concat.ids(tokens));
-      else upload = await openResumable(deps, uploader, { ...wanted, fileSize: readLength(headers) });
-      request.fileId = upload.id;
-      const hasBody = headers["content-type"] === bodyType && contentLengthOf(request) !== 0;
-      if (hasBody && concat?.kind !== "final") {
-        const opened = upload;
-        upload = await appendFirst(deps, uploader, opened, () => append(request, opened, 0));
-        reply.header("upload-offset", upload.offset_bytes);
-      } else if (concat?.kind !== "partial") upload = await finishIfWhole(deps, upload);
-      const location = `/tus/${tokens.sign(upload.id)}`;
-      return reply
-        .code(201)
-        .headers({ location, ...stateHeaders(upload), ...fileHeaders(deps, upload) })
-        .send();
-    }
-
-    function append(request: FastifyRequest, upload: ResumableUpload, offset: number, length?: number) {
-      return appendTo(deps, upload, {
-        offset,
-        stream: request.raw,
-        contentLength: contentLengthOf(request),
-        length,
-        checksum: readChecksum(request.headers["upload-checksum"]),
-        isOwned: true,
-        staysOpen: isPartial(upload),
-      });
-    }
-
-    async function patch(request: FastifyRequest, reply: FastifyReply, token: string) {
-      const { headers } = request;
-      const found = await find(request, token);
-      if (headers["content-type"] !== bodyType)
-        throw new AppError("VALIDATION_ERROR", `The Content-Type must be ${bodyType}.`, {
-          status: 415,
-          suggestion: `Send the header 'Content-Type: ${bodyType}'.`,
-        });
-      if (describedOf(found).concat?.startsWith("final"))
-        throw new AppError("FORBIDDEN", "A final upload takes no bytes.", {
-          suggestion: "Send bytes to its partial uploads before they are put together.",
-        });
-      const offset = readCount(headers["upload-offset"]);
-      if (typeof offset !== "number") throw invalid("Upload-Offset", "must be a whole number");
-      const length = readCount(headers["upload-length"]);
-      if (length === null) throw invalid("Upload-Length", "must be a whole number");
-      const upload = await append(request, found, offset, length);
-      return reply
-        .code(204)
-        .headers({
-          "upload-offset": String(upload.offset_bytes),
-          ...stateHeaders(upload),
-          ...fileHeaders(deps, upload),
-        })
-        .send();
-    }
-
-    async function head(request: FastifyRequest, reply: FastifyReply, token: string) {
-      const found = await find(request, token);
-      await interruptUpload(deps, found);
-      const current = await getResumable(deps, found.id);
-      // After a crash between the last byte and the end.
-      const upload = isPartial(current) ? current : await finishIfWhole(deps, current);
-      const { metadata, concat } = describedOf(upload);
-      return reply
-        .code(200)
-        .headers({
-          "cache-control": "no-store",
-          "upload-offset": String(upload.offset_bytes),
-          ...(upload.length_bytes === null
-            ? { "upload-defer-length": "1" }
-            : { "upload-length": String(upload.length_bytes) }),
-          ...(metadata === undefined ? {} : { "upload-metadata": metadata }),
-          ...(concat === undefined ? {} : { "upload-concat": concat }),
-          ...stateHeaders(upload),
-          ...fileHeaders(deps, upload),
-        })
-        .send();
-    }
-
-    async function terminate(request: FastifyRequest, reply: FastifyReply, token: string) {
-      const found = await find(request, token);
-      await interruptUpload(deps, found);
-      await cancelResumable(deps, await getResumable(deps, found.id));
-      return reply.code(204).send();
-    }
-
-    const app = typed(scope);
-    app.options("/tus", { schema }, async (_request, reply) =>
-      reply
-        .headers(await abilities())
-        .code(204)
-        .send(),
-    );
-    app.options("/tus/:token", { schema: { ...schema, params } }, async (_request, reply) =>
-      reply
-        .headers(await abilities())
-        .code(204)
-        .send(),
-    );
-    app.post("/tus", { schema }, create);
-    const byToken = { schema: { ...schema, params } };
-    app.patch("/tus/:token", byToken, (request, reply) => patch(request, reply, request.params.token));
-    app.head("/tus/:token", byToken, (request, reply) => head(request, reply, request.params.token));
-    app.delete("/tus/:token", byToken, (request, reply) => terminate(request, reply, request.params.token));
-    // For clients and proxies that know only GET and POST.
-    app.post("/tus/:token", byToken, (request, reply) => {
-      const { token } = request.params;
-      const method = request.headers["x-http-method-override"];
-      if (method === "PATCH") return patch(request, reply, token);
-      if (method === "DELETE") return terminate(request, reply, token);
-      if (method === "HEAD") return head(request, reply, token);
-      throw invalid("X-HTTP-Method-Override", "must be PATCH, HEAD or DELETE here");
-    });
-
-    async function abilities(): Promise<Record<string, string>> {
-      const joins = deps.store.appends.joins !== undefined;
-      return {
-        "tus-version": version,
-        "tus-extension": [...extensions, ...(joins ? ["concatenation"] : [])].join(","),
-        "tus-max-size": String(TIERS.enterprise.maxFileSizeBytes),
-        "tus-checksum-algorithm": checksumAlgorithms.join(","),
-      };
-    }
+    requireVersion(scope);
+    const tus = { deps, tokens: uploadTokens(deps), identify: createUploaderCheck(deps, lastUsed) };
+    addHandlers(typed(scope), tus);
   });
+}
+
+function requireVersion(scope: FastifyInstance): void {
+  scope.addHook("onRequest", (request, reply, done) => {
+    reply.header("tus-resumable", version);
+    if (request.method === "OPTIONS" || request.headers["tus-resumable"] === version) return done();
+    reply.header("tus-version", version);
+    done(
+      new AppError("VALIDATION_ERROR", "This is not a request of tus 1.0.0.", {
+        status: 412,
+        suggestion: `Send the header 'Tus-Resumable: ${version}'.`,
+      }),
+    );
+  });
+}
+
+function addHandlers(app: ApiApp, tus: Tus): void {
+  const { deps } = tus;
+  app.options("/tus", { schema }, async (_request, reply) => reply.headers(abilities(deps)).code(204).send());
+  app.options("/tus/:token", { schema: { ...schema, params } }, async (_request, reply) =>
+    reply.headers(abilities(deps)).code(204).send(),
+  );
+  app.post("/tus", { schema }, (request, reply) => create(tus, request, reply));
+  const byToken = { schema: { ...schema, params } };
+  app.patch("/tus/:token", byToken, (request, reply) => patch(tus, request, reply, request.params.token));
+  app.head("/tus/:token", byToken, (request, reply) => head(tus, request, reply, request.params.token));
+  app.delete("/tus/:token", byToken, (request, reply) =>
+    terminate(tus, request, reply, request.params.token),
+  );
+  // For clients and proxies that know only GET and POST.
+  app.post("/tus/:token", byToken, (request, reply) => {
+    const { token } = request.params;
+    const method = request.headers["x-http-method-override"];
+    if (method === "PATCH") return patch(tus, request, reply, token);
+    if (method === "DELETE") return terminate(tus, request, reply, token);
+    if (method === "HEAD") return head(tus, request, reply, token);
+    throw invalid("X-HTTP-Method-Override", "must be PATCH, HEAD or DELETE here");
+  });
+}
+
+function abilities(deps: Deps): Record<string, string> {
+  const joins = deps.store.appends.joins !== undefined;
+  return {
+    "tus-version": version,
+    "tus-extension": [...extensions, ...(joins ? ["concatenation"] : [])].join(","),
+    "tus-max-size": String(TIERS.enterprise.maxFileSizeBytes),
+    "tus-checksum-algorithm": checksumAlgorithms.join(","),
+  };
+}
+
+async function find({ deps, tokens }: Tus, request: FastifyRequest, token: string): Promise<ResumableUpload> {
+  const id = tokens.read(token);
+  request.fileId = id ?? undefined;
+  return getResumable(deps, id);
+}
+
+async function create(tus: Tus, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { deps, tokens } = tus;
+  const uploader = await tus.identify(request, reply);
+  const { headers } = request;
+  const described: Described = {};
+  if (headers["upload-metadata"] !== undefined) described.metadata = String(headers["upload-metadata"]);
+  const concat = readConcat(headers["upload-concat"]);
+  if (concat !== null) described.concat = String(headers["upload-concat"]);
+  const wanted = {
+    ...readUploadMetadata(headers["upload-metadata"]),
+    described: JSON.stringify(described),
+  };
+  let upload: ResumableUpload;
+  if (concat?.kind === "final") upload = await joinPartials(deps, uploader, wanted, concat.ids(tokens));
+  else upload = await openResumable(deps, uploader, { ...wanted, fileSize: readLength(headers) });
+  request.fileId = upload.id;
+  const hasBody = headers["content-type"] === bodyType && contentLengthOf(request) !== 0;
+  if (hasBody && concat?.kind !== "final") {
+    const opened = upload;
+    upload = await appendFirst(deps, uploader, opened, () => append(deps, request, opened, 0));
+    reply.header("upload-offset", upload.offset_bytes);
+  } else if (concat?.kind !== "partial") upload = await finishIfWhole(deps, upload);
+  const location = `/tus/${tokens.sign(upload.id)}`;
+  return reply
+    .code(201)
+    .headers({ location, ...stateHeaders(upload), ...fileHeaders(deps, upload) })
+    .send();
+}
+
+function append(
+  deps: Deps,
+  request: FastifyRequest,
+  upload: ResumableUpload,
+  offset: number,
+  length?: number,
+) {
+  return appendTo(deps, upload, {
+    offset,
+    stream: request.raw,
+    contentLength: contentLengthOf(request),
+    length,
+    checksum: readChecksum(request.headers["upload-checksum"]),
+    isOwned: true,
+    staysOpen: isPartial(upload),
+  });
+}
+
+async function patch(tus: Tus, request: FastifyRequest, reply: FastifyReply, token: string) {
+  const { deps } = tus;
+  const { headers } = request;
+  const found = await find(tus, request, token);
+  if (headers["content-type"] !== bodyType)
+    throw new AppError("VALIDATION_ERROR", `The Content-Type must be ${bodyType}.`, {
+      status: 415,
+      suggestion: `Send the header 'Content-Type: ${bodyType}'.`,
+    });
+  if (describedOf(found).concat?.startsWith("final"))
+    throw new AppError("FORBIDDEN", "A final upload takes no bytes.", {
+      suggestion: "Send bytes to its partial uploads before they are put together.",
+    });
+  const offset = readCount(headers["upload-offset"]);
+  if (typeof offset !== "number") throw invalid("Upload-Offset", "must be a whole number");
+  const length = readCount(headers["upload-length"]);
+  if (length === null) throw invalid("Upload-Length", "must be a whole number");
+  const upload = await append(deps, request, found, offset, length);
+  return reply
+    .code(204)
+    .headers({
+      "upload-offset": String(upload.offset_bytes),
+      ...stateHeaders(upload),
+      ...fileHeaders(deps, upload),
+    })
+    .send();
+}
+
+async function head(tus: Tus, request: FastifyRequest, reply: FastifyReply, token: string) {
+  const { deps } = tus;
+  const found = await find(tus, request, token);
+  await interruptUpload(deps, found);
+  const current = await getResumable(deps, found.id);
+  // After a crash between the last byte and the end.
+  const upload = isPartial(current) ? current : await finishIfWhole(deps, current);
+  const { metadata, concat } = describedOf(upload);
+  return reply
+    .code(200)
+    .headers({
+      "cache-control": "no-store",
+      "upload-offset": String(upload.offset_bytes),
+      ...(upload.length_bytes === null
+        ? { "upload-defer-length": "1" }
+        : { "upload-length": String(upload.length_bytes) }),
+      ...(metadata === undefined ? {} : { "upload-metadata": metadata }),
+      ...(concat === undefined ? {} : { "upload-concat": concat }),
+      ...stateHeaders(upload),
+      ...fileHeaders(deps, upload),
+    })
+    .send();
+}
+
+async function terminate(tus: Tus, request: FastifyRequest, reply: FastifyReply, token: string) {
+  const { deps } = tus;
+  const found = await find(tus, request, token);
+  await interruptUpload(deps, found);
+  await cancelResumable(deps, await getResumable(deps, found.id));
+  return reply.code(204).send();
 }
 
 const describedOf = (upload: ResumableUpload): Described => JSON.parse(upload.described);
