@@ -15,6 +15,7 @@ import { insertAccount } from "../../src/projects/accounts/queries.ts";
 import { createKey } from "../../src/projects/api-keys/api-keys.ts";
 import { findActorByKeyHash } from "../../src/projects/api-keys/queries.ts";
 import { createProject } from "../../src/projects/projects.ts";
+import { exchange } from "./exchange.ts";
 import { createMigratedDatabase, writeMigratedFile } from "./migrated-database.ts";
 import { bucketEnv, onDisk } from "./test-bucket.ts";
 
@@ -174,21 +175,21 @@ export async function callApi(
   options: CallOptions = {},
 ): Promise<Answer> {
   const { key, body, headers = {} } = options;
-  const response = await fetch(url + (path.startsWith("/") ? path : `/api/v1/${path}`), {
+  const answer = await exchange(
+    url + (path.startsWith("/") ? path : `/api/v1/${path}`),
     method,
-    redirect: "manual",
-    headers: {
+    {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+  );
+  const text = answer.bytes.toString();
+  const isJson = answer.headers.get("content-type")?.startsWith("application/json") ?? false;
   return {
-    status: response.status,
-    headers: response.headers,
+    status: answer.status,
+    headers: answer.headers,
     body: isJson && text !== "" ? JSON.parse(text) : text,
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { PART_SIZE_BYTES } from "@upstow/contract";
+import { exchange } from "./exchange.ts";
 import type { Answer, TestApp } from "./start-app.ts";
 
 export interface UploadFields {
@@ -160,12 +161,9 @@ export interface UploadedFile {
   claimBy: string | null;
 }
 
-export function put(url: string, bytes: Uint8Array, contentType = "text/plain"): Promise<Response> {
-  return fetch(url, {
-    method: "PUT",
-    headers: { "content-type": contentType },
-    body: bytes as Uint8Array<ArrayBuffer>,
-  });
+export async function put(url: string, body: Uint8Array, contentType = "text/plain"): Promise<Response> {
+  const { status, headers, bytes } = await exchange(url, "PUT", { "content-type": contentType }, body);
+  return new Response(bytes as Buffer<ArrayBuffer>, { status, headers });
 }
 
 /** Sends the pieces as parts 1, 2, … and returns what completion asks for. */

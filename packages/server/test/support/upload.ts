@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Answer, TestApp } from "./start-app.ts";
+import { put } from "./upload-client.ts";
 
 export interface UploadOptions {
   key: string;
@@ -28,12 +29,7 @@ export async function uploadFile(
     },
   });
   assert.equal(requested.status, 200, JSON.stringify(requested.body));
-  const put = await fetch(requested.body.uploadUrl, {
-    method: "PUT",
-    headers: { "content-type": type },
-    body: Buffer.from(body),
-  });
-  assert.equal(put.status, 200);
+  assert.equal((await put(requested.body.uploadUrl, body, type)).status, 200);
   const completed = await app.call("POST", "upload/complete", {
     key: options.key,
     body: { fileId: requested.body.fileId },

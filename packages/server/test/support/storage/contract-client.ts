@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { ByteRange, ObjectStore } from "../../../src/storage/object-store.ts";
+import { exchange } from "../exchange.ts";
 
 /** A client of presigned URLs, for the contract suite. */
 export async function put(url: string, body: Uint8Array | string, headers: Record<string, string> = {}) {
-  const response = await fetch(url, { method: "PUT", body: body as Uint8Array<ArrayBuffer>, headers });
-  await response.arrayBuffer();
-  return { status: response.status, etag: response.headers.get("etag") ?? "", headers: response.headers };
+  const answer = await exchange(url, "PUT", headers, body);
+  return { status: answer.status, etag: answer.headers.get("etag") ?? "", headers: answer.headers };
 }
 
 /** Writes a request by hand, for what well-behaved clients refuse to send, and returns all that came back. */

@@ -1,4 +1,5 @@
 import type { Answer, CallOptions } from "../start-app.ts";
+import { put } from "../upload-client.ts";
 
 interface Api {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -25,12 +26,8 @@ export async function openUpload(
     key,
     body: { fileName: "a.txt", fileSize: 5, contentType: "text/plain", routeSlug, metadata },
   });
-  const put = await fetch(requested.body.uploadUrl, {
-    method: "PUT",
-    headers: { "content-type": "text/plain" },
-    body: "hello",
-  });
-  if (!put.ok) throw new Error(`PUT answered ${put.status}`);
+  const sent = await put(requested.body.uploadUrl, Buffer.from("hello"));
+  if (!sent.ok) throw new Error(`PUT answered ${sent.status}`);
   return requested.body.fileId;
 }
 
