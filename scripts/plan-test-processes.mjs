@@ -1,8 +1,10 @@
 // When a process dies, the files after the one at fault are not run.
-const LARGEST_GROUP = 16;
-// Long enough to be worth the second that a process takes to load the service, short enough to leave no processor idle
-// at the end.
-const LONGEST_GROUP_MS = 45_000;
+const LARGEST_GROUP = 40;
+// A process loads the service and first runs all its code slowly: two seconds of processor time, as often as there are
+// processes.
+const LONGEST_GROUP_MS = 100_000;
+// The last processes are small ones, so that no processor is idle at the end.
+const SHORTEST_GROUP_MS = 40_000;
 
 const totalOf = (files, durationOf) => files.reduce((sum, file) => sum + durationOf(file), 0);
 
@@ -15,20 +17,26 @@ const totalOf = (files, durationOf) => files.reduce((sum, file) => sum + duratio
  * @returns {string[][]} the files of each process, the longest first, so that it is not left running alone at the end
  */
 export function planProcesses(files, { sharesProcess, durationOf, concurrency }) {
-  const longestMs = Math.min(LONGEST_GROUP_MS, totalOf(files, durationOf) / concurrency);
+  const totalMs = totalOf(files, durationOf);
+  const shareOf = (leftMs) =>
+    Math.min(LONGEST_GROUP_MS, totalMs / concurrency, Math.max(SHORTEST_GROUP_MS, leftMs / concurrency));
   const processes = [];
   let group = [];
+  let longestMs = 0;
+  let leftMs = totalMs;
   for (const file of files.toSorted()) {
     if (!sharesProcess(file)) {
       processes.push([file]);
-      continue;
+    } else {
+      const isFull = group.length === LARGEST_GROUP || totalOf([...group, file], durationOf) > longestMs;
+      if (group.length === 0 || isFull) {
+        group = [];
+        processes.push(group);
+        longestMs = shareOf(leftMs);
+      }
+      group.push(file);
     }
-    const isFull = group.length === LARGEST_GROUP || totalOf([...group, file], durationOf) > longestMs;
-    if (group.length === 0 || isFull) {
-      group = [];
-      processes.push(group);
-    }
-    group.push(file);
+    leftMs -= durationOf(file);
   }
   return processes.sort((a, b) => totalOf(b, durationOf) - totalOf(a, durationOf));
 }

@@ -8,19 +8,31 @@ const plan = (seconds, concurrency) =>
     durationOf: (file) => seconds[file] * 1000,
     concurrency,
   });
+const listFiles = (count, seconds) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`file ${1000 + index}`, seconds]));
 
 test("puts neighbours into one process as far as it does not take too long, and starts the longest first", () => {
-  const seconds = { "a/1": 20, "a/2": 15, "a/3": 15, "a/alone": 35, "b/1": 20, "b/2": 90, "b/3": 1 };
+  const seconds = { "a/1": 45, "a/2": 30, "a/3": 30, "a/alone": 70, "b/1": 45, "b/2": 200, "b/3": 1 };
   assert.deepEqual(plan(seconds, 1), [["b/2"], ["a/1", "a/2"], ["a/3", "b/1"], ["a/alone"], ["b/3"]]);
 });
 
 test("leaves no processor idle when there are few files, and keeps groups small when there are many", () => {
   assert.deepEqual(plan({ a: 2, b: 1 }, 4), [["a"], ["b"]]);
-  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`file ${index}`, 0.01]));
+  const many = listFiles(100, 0.01);
   const groups = plan(many, 1);
   assert.deepEqual(groups.flat().sort(), Object.keys(many).sort());
   assert.ok(
-    groups.every(({ length }) => length <= 16),
+    groups.every(({ length }) => length <= 40),
     JSON.stringify(groups),
   );
+});
+
+test("ends with processes that do not take long", () => {
+  const lengths = plan(listFiles(300, 10), 6).map(({ length }) => length);
+  assert.equal(lengths[0], 10);
+  assert.ok(
+    lengths.slice(-6).every((length) => length <= 4),
+    `${lengths}`,
+  );
+  assert.ok(lengths.length < 40, `${lengths}`);
 });
