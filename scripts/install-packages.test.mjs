@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { slowTest } from "../test/support/quick-run.ts";
 import { installPackages, isInstalled } from "./install-packages.mjs";
 import { SetUpError } from "./run-captured.mjs";
 
@@ -114,7 +115,7 @@ async function deleteLinksLikeNpm10() {
   return folder;
 }
 
-test("Node is found again where npm deleted its link because of another platform's package", async () => {
+slowTest("Node is found again where npm deleted its link because of another platform's package", async () => {
   const name = `node-${process.platform}-${process.arch}`;
   await rm(join(root, ".npmrc"), { force: true });
   await writePackage("local/node", { name, bin: { node: "bin/node" } });
@@ -138,7 +139,7 @@ async function leaveOutNode(name) {
   execFileSync("npm", ["install", "--package-lock-only"], { cwd: root, stdio: "ignore" });
 }
 
-test("on a platform without a package, the machine's own Node will do if it is new enough", async () => {
+slowTest("on a platform without a package, the machine's own Node will do if it is new enough", async () => {
   await leaveOutNode("node-win32-x64");
   if (Number.parseInt(process.versions.node, 10) >= 24) {
     await installPackages(root, "serve", say);
@@ -150,7 +151,7 @@ test("on a platform without a package, the machine's own Node will do if it is n
 });
 
 // npm says nothing about an optional package that fails its checksum.
-test("a Node that should have been installed and was not stops the set-up", async () => {
+slowTest("a Node that should have been installed and was not stops the set-up", async () => {
   await leaveOutNode(`node-${process.platform}-${process.arch}`);
   await assert.rejects(installPackages(root, "serve", say), /npm left out node-.* does not match/);
   assert.equal(isInstalled(root, "serve"), false);

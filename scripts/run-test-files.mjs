@@ -150,7 +150,7 @@ function readDurations(durationsFile) {
 
 /** Milliseconds of those that take long without being large. Only the order matters, on a machine that knows no better. */
 const knownToBeLong = {
-  "packages/server/test/on-s3.test.ts": 60_000,
+  "packages/server/test/on-s3.test.ts": 35_000,
   "packages/server/test/integrity.test.ts": 55_000,
   "packages/server/test/private-files-killed.test.ts": 50_000,
   "packages/server/test/customer-storage.test.ts": 45_000,

@@ -10,6 +10,7 @@ if (swiftMissing === false) {
   await import("./delivery-sendfile.test.ts");
   await import("./transforms.test.ts");
   await import("./transforms-variants.test.ts");
+  await import("./transforms-delivery.test.ts");
   await import("./console-files.test.ts");
   await import("./read-only.test.ts");
   await import("./spec-usage.test.ts");

@@ -22,7 +22,8 @@ const envs = new Map<string, Record<string, string>>();
 
 /** A bucket for each database: instances that share the one share the other. The server ends with this process. */
 export async function bucketEnv(place: string): Promise<Record<string, string>> {
-  server ??= startSwift({ takesBrowsers: true });
+  // The server of a whole run takes no browsers; where there is none, files with pages run as well.
+  server ??= startSwift({ takesBrowsers: process.env["UPSTOW_TEST_SWIFT_URL"] === undefined });
   const env = envs.get(place) ?? (await createBucketEnv(await server));
   envs.set(place, env);
   return env;
