@@ -5,6 +5,6 @@ export async function until<T>(look: () => Promise<T | null | false | undefined>
   for (;;) {
     const found = await look();
     if (found !== null && found !== false && found !== undefined) return found;
-    await wait(20);
+    await wait(50);
   }
 }
