@@ -106,8 +106,11 @@ export interface ReadOptions {
 
 /** A store with its records in the service's own database finishes uploads within the service's transaction. */
 export interface TransactionalFinish {
+  /** `startMultipart` with an id of the caller's. */
+  startMultipart(tx: Queryable, upload: MultipartRef & { sizeBytes: number }): Promise<void>;
   finishPut(tx: Queryable, key: string): Promise<StoredObject | null>;
   finishMultipart(tx: Queryable, upload: FinishMultipart): Promise<FinishMultipartResult>;
+  finishAppended(tx: Queryable, upload: AppendTarget): Promise<FinishMultipartResult>;
   /** Renames a final object. False if there is none. */
   rename(tx: Queryable, fromKey: string, toKey: string): Promise<boolean>;
 }
@@ -155,6 +158,11 @@ export interface Inventory {
 export interface Appends {
   /** Whether the bytes of one upload can be moved into another without copying them. */
   readonly joins?: JoinUploads;
+  /**
+   * Whether only this process appends, and what it does not save changes nothing. Then nobody needs to know that an append
+   * has begun.
+   */
+  readonly needsNoLease: boolean;
   /** The state of an upload without bytes that will have this many at most. */
   start(sizeBytes: number): string;
   /**
@@ -162,8 +170,8 @@ export interface Appends {
    * kept all the same.
    */
   append(upload: AppendTarget, source: AppendSource, save: SaveProgress): Promise<void>;
-  /** The parts to finish the upload with. It must have bytes. */
-  listParts(upload: AppendTarget): Promise<ClaimedPart[]>;
+  /** Finalises all that was appended, which must be some bytes. */
+  finish(upload: AppendTarget): Promise<FinishMultipartResult>;
   /** Removes what `abortMultipart` does not know of. */
   discard(upload: AppendTarget): Promise<void>;
 }
@@ -190,12 +198,22 @@ export interface AppendSource {
   isOwned: boolean;
   /** Once the chunks have ended: whether the object has all of its bytes. */
   isLast(): boolean;
+  /**
+   * Once the chunks have ended: how to save the last of them where the object has all of its bytes then. For a store that
+   * finalises within the service's transaction, to confirm the file in the same one.
+   */
+  finish?: () => FinishAppend | null;
   /** Once the chunks have ended: throws if they are not what was announced. Then nothing of them is kept. */
   verify?: () => void;
 }
 
 /** Rejects if another request has taken the upload over. `work` is done with it or not at all. */
 export type SaveProgress = (progress: Progress, work?: (tx: Queryable) => Promise<void>) => Promise<void>;
+
+export type FinishAppend = (
+  progress: Progress,
+  seal: (tx: Queryable) => Promise<FinishMultipartResult>,
+) => Promise<void>;
 
 export interface InventoryPage {
   /** Keys of final objects. */

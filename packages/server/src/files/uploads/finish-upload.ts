@@ -27,7 +27,16 @@ import { claimAfterScan, claimByFor, hasEnded } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
-import { notArrived, type Seal, type Sealed, sealAfter, sealNothing, sealParts, sealPut } from "./seal.ts";
+import {
+  notArrived,
+  type Seal,
+  type Sealed,
+  sealAfter,
+  sealAppended,
+  sealNothing,
+  sealParts,
+  sealPut,
+} from "./seal.ts";
 
 type OnSaved = (tx: Queryable, file: FileRow) => Promise<void>;
 type Metadata = Record<string, unknown> | undefined;
@@ -88,13 +97,18 @@ export async function finishAppended(
   target: AppendTarget,
 ): Promise<FileRow> {
   const store = await deps.stores.get(file.store);
-  const seal =
-    file.size_bytes === 0
-      ? await sealNothing(store, target)
-      : await sealParts(deps, file, {
-          uploadId: target.uploadId,
-          parts: await store.appends.listParts(target),
-        });
+  return confirmAppended(
+    deps,
+    file,
+    file.size_bytes === 0 ? await sealNothing(store, target) : await sealAppended(store, target),
+  );
+}
+
+export async function confirmAppended(
+  deps: Deps,
+  file: FileRow & Pick<Actor, "cdnUrl">,
+  seal: Seal,
+): Promise<FileRow> {
   const finished = await finishUpload(deps, file, {
     file,
     seal,
@@ -102,8 +116,11 @@ export async function finishAppended(
     onSaved: async () => {},
   });
   if (finished.ok) return finished.file;
-  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion: "Start the upload again." });
+  throw notStored(finished);
 }
+
+export const notStored = ({ message }: Pick<Error, "message">) =>
+  new AppError("FILE_NOT_IN_STORAGE", message, { suggestion: "Start the upload again." });
 
 /** An open upload with exactly this pair of ids; a single-request upload has no upload id. */
 export async function getOpenUpload(

@@ -4,7 +4,7 @@ import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, notFound } from "../../kernel/errors.ts";
-import { createId } from "../../kernel/ids.ts";
+import { createId, randomText } from "../../kernel/ids.ts";
 import { holdStore } from "../../projects/customer-storage/queries.ts";
 import { findRoute, requireServes } from "../../projects/file-routes/find-route.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
@@ -55,7 +55,6 @@ async function getMaxPutBytes(deps: Deps, file: FileRow): Promise<number> {
   return maxPutBytes ?? Number.POSITIVE_INFINITY;
 }
 
-/** The store opens its side first, outside the transaction; if the transaction fails, the sweeper cleans it up. */
 export async function initMultipart(
   deps: Deps,
   actor: Actor,
@@ -66,6 +65,7 @@ export async function initMultipart(
   return openInParts(deps, actor, route, file, PART_URL_SEC, onSaved);
 }
 
+/** A bucket opens its side first, outside the transaction; if the transaction fails, the sweeper cleans it up. */
 async function openInParts(
   deps: Deps,
   actor: Actor,
@@ -76,6 +76,14 @@ async function openInParts(
 ): Promise<FileRow> {
   const upload = { key: objectKey(file), contentType: file.type, sizeBytes: file.size_bytes };
   const store = await deps.stores.get(file.store);
+  const { withinTransaction } = store;
+  if (withinTransaction !== undefined) {
+    const uploadId = randomText(26);
+    return openUpload(deps, actor, route, { ...file, upload_id: uploadId }, urlSec, async (tx, saved) => {
+      await withinTransaction.startMultipart(tx, { ...upload, uploadId });
+      await onSaved(tx, saved);
+    });
+  }
   const uploadId = await store.startMultipart(upload);
   try {
     return await openUpload(deps, actor, route, { ...file, upload_id: uploadId }, urlSec, onSaved);

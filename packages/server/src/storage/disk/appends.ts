@@ -1,13 +1,22 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Database } from "../../db/database.ts";
+import type { Database, Queryable } from "../../db/database.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { type Appends, type AppendTarget, type SaveProgress, StorageUnavailable } from "../object-store.ts";
+import {
+  type AppendSource,
+  type Appends,
+  type AppendTarget,
+  type FinishAppend,
+  type FinishMultipartResult,
+  type SaveProgress,
+  StorageUnavailable,
+} from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import type { BlobWriter, OpenBlob } from "./blob-writer.ts";
 import type { FreeSpace } from "./free-space.ts";
-import { etagOf, type SealedBlob } from "./object-records.ts";
-import { joinParts, keepPart, listPartRows, lockUpload } from "./part-records.ts";
+import { finishAppended } from "./multipart.ts";
+import { finishWhole, type SealedBlob } from "./object-records.ts";
+import { deletePartsOfKey, joinParts, keepPart, listPartRows, lockUpload } from "./part-records.ts";
 import { uploadEnded } from "./refusals.ts";
 
 /** A crash loses no more than this of a body that is still arriving. */
@@ -45,7 +54,10 @@ interface Stretch {
   addedBytes: number;
 }
 
-/** Every stretch becomes a part, in the order of its bytes, so that finishing the upload copies nothing. */
+/**
+ * Every stretch becomes a part, in the order of its bytes, so that finishing the upload copies nothing. The only stretch of
+ * a file becomes a single object.
+ */
 export function createDiskAppends(
   db: Database,
   files: BlobFiles,
@@ -53,10 +65,15 @@ export function createDiskAppends(
   space: FreeSpace,
   now: () => number,
 ): Appends {
-  async function begin(tail: Tail, offset: number, isOwned: boolean): Promise<Stretch> {
+  async function begin(
+    tail: Tail,
+    { offset }: AppendTarget,
+    { isOwned, expectedBytes, finish }: AppendSource,
+  ): Promise<Stretch> {
     const isSmall = tail.partNumber > 0 && tail.sizeBytes < smallPartBytes(offset);
     const earlier = isSmall ? await readBlob(tail) : null;
-    const file = await writer.openFile({ isOwned });
+    const mayBeObject = offset === 0 && finish !== undefined;
+    const file = await writer.open({ isOwned, expectedBytes: mayBeObject ? expectedBytes : 0 });
     if (earlier === null) return { file, partNumber: tail.partNumber + 1, replaced: null, addedBytes: 0 };
     await file.push(earlier);
     return { file, partNumber: tail.partNumber, replaced: tail.blob, addedBytes: 0 };
@@ -70,16 +87,29 @@ export function createDiskAppends(
     throw new StorageUnavailable(`a part of an upload is damaged: ${blob}`);
   }
 
-  async function keep(target: AppendTarget, stretch: Stretch, save: SaveProgress): Promise<Tail> {
-    const sealed = await stretch.file.seal();
-    const tail = { ...sealed, partNumber: stretch.partNumber };
+  async function keep(
+    target: AppendTarget,
+    stretch: Stretch,
+    save: SaveProgress,
+    finish: FinishAppend | null = null,
+  ): Promise<Tail> {
+    const { partNumber } = stretch;
+    const isObject = finish !== null && partNumber === 1;
+    const sealed = await stretch.file.seal(isObject);
+    const tail = { ...sealed, partNumber };
     const progress = { offset: target.offset + stretch.addedBytes, state: writeTail(tail) };
     try {
-      await save(progress, (tx) => recordPart(tx, target.uploadId, stretch.partNumber, sealed));
+      if (finish === null) await save(progress, (tx) => recordPart(tx, target.uploadId, partNumber, sealed));
+      else if (isObject) await finish(progress, (tx) => recordWhole(tx, target, sealed));
+      else
+        await finish(progress, async (tx) => {
+          await recordPart(tx, target.uploadId, partNumber, sealed);
+          return finishAppended(tx, { ...target, ...progress }, now());
+        });
       if (stretch.replaced !== null) await files.remove([stretch.replaced]);
     } catch (error) {
       // After any other failure the record may or may not exist; without one the sweeper removes the blob.
-      if (error instanceof AppError) await files.remove([sealed.blob]);
+      if (error instanceof AppError && sealed.rowBytes === null) await files.remove([sealed.blob]);
       throw error;
     } finally {
       files.release(sealed.blob);
@@ -89,7 +119,7 @@ export function createDiskAppends(
   }
 
   async function recordPart(
-    tx: Parameters<typeof lockUpload>[0],
+    tx: Queryable,
     uploadId: string,
     partNumber: number,
     sealed: SealedBlob,
@@ -98,10 +128,23 @@ export function createDiskAppends(
     await keepPart(tx, { ...sealed, uploadId, partNumber, now: now() });
   }
 
+  async function recordWhole(
+    tx: Queryable,
+    target: AppendTarget,
+    sealed: SealedBlob,
+  ): Promise<FinishMultipartResult> {
+    if (target.offset > 0) await deletePartsOfKey(tx, target.key);
+    const object = await finishWhole(tx, target, sealed, now());
+    if (object === null) throw uploadEnded();
+    return { ok: true, object };
+  }
+
   return {
+    needsNoLease: true,
     start: () => writeTail(none),
 
-    async append(upload, { chunks, expectedBytes, isOwned, verify }, save) {
+    async append(upload, source, save) {
+      const { chunks, expectedBytes, verify } = source;
       const target = { ...upload };
       const expected = { sizeBytes: expectedBytes, receivedBytes: 0 };
       let tail = readTail(upload.state);
@@ -110,7 +153,7 @@ export function createDiskAppends(
       try {
         for await (const chunk of chunks) {
           const { length } = chunk;
-          stretch ??= await begin(tail, target.offset, isOwned);
+          stretch ??= await begin(tail, target, source);
           await stretch.file.push(chunk);
           stretch.addedBytes += length;
           expected.receivedBytes = Math.min(expected.sizeBytes, expected.receivedBytes + length);
@@ -123,17 +166,14 @@ export function createDiskAppends(
         if (stretch === null) return;
         const last = stretch;
         stretch = null;
-        await keep(target, last, save);
+        await keep(target, last, save, source.finish?.());
       } finally {
         space.release(expected);
         await stretch?.file.discard();
       }
     },
 
-    async listParts({ uploadId }) {
-      const rows = await listPartRows(db, uploadId);
-      return rows.map((row) => ({ partNumber: row.part_number, etag: etagOf(row.sha256) }));
-    },
+    finish: (upload) => db.transact((tx) => finishAppended(tx, upload, now())),
 
     discard: async () => {},
 

@@ -14,12 +14,13 @@ export interface BlobWriter {
   /** Turns a request's body into a blob. A body of any other length leaves nothing behind. */
   writeBody(request: IncomingMessage, arrival: Arrival, kind: UploadTarget["kind"]): Promise<SealedBlob>;
   writeBytes(bytes: Uint8Array, kind?: UploadTarget["kind"]): Promise<SealedBlob>;
-  /** A file whose size is known only once it is sealed. */
-  openFile(options: { isOwned: boolean }): Promise<OpenBlob>;
+  /** A blob whose size is known only once it is sealed. One that is expected to be small waits in memory. */
+  open(options: { isOwned: boolean; expectedBytes: number }): Promise<OpenBlob>;
 }
 
 export interface OpenBlob extends Pick<BodyWriter, "push"> {
-  seal(): Promise<SealedBlob>;
+  /** Whether it is a whole object: parts are files, however small. */
+  seal(isObject: boolean): Promise<SealedBlob>;
   discard(): Promise<void>;
 }
 
@@ -64,17 +65,30 @@ export function createBlobWriter(
   }
 
   async function gatherRow({ fill }: Source, sizeBytes: number): Promise<SealedBlob> {
-    const chunks: Buffer[] = [];
-    await fill({
-      push(chunk) {
-        chunks.push(chunk);
-        return null;
-      },
-    });
-    const [whole] = chunks;
-    const rowBytes = chunks.length === 1 && whole !== undefined ? whole : Buffer.concat(chunks);
+    const memory = createMemory();
+    await fill(memory);
+    const rowBytes = memory.bytes();
     if (rowBytes.length !== sizeBytes) throw bodyCutOff();
-    return { blob: createRowName(options.now()), sizeBytes, sha256: hash("sha256", rowBytes), rowBytes };
+    return rowOf(rowBytes);
+  }
+
+  const rowOf = (rowBytes: Buffer): SealedBlob => ({
+    blob: createRowName(options.now()),
+    sizeBytes: rowBytes.length,
+    sha256: hash("sha256", rowBytes),
+    rowBytes,
+  });
+
+  function openSmall(): OpenBlob {
+    const memory = createMemory();
+    return {
+      push: memory.push,
+      async seal(isObject) {
+        const bytes = memory.bytes();
+        return isObject ? rowOf(bytes) : writeFile(sourceOf(bytes), bytes.length);
+      },
+      discard: async () => {},
+    };
   }
 
   /** Parts are streamed one after another, which requires files. */
@@ -82,7 +96,8 @@ export function createBlobWriter(
     (kind === "single" && sizeBytes <= options.largestRowBytes ? gatherRow : writeFile)(source, sizeBytes);
 
   return {
-    async openFile({ isOwned }) {
+    async open({ isOwned, expectedBytes }) {
+      if (expectedBytes > 0 && expectedBytes <= options.largestRowBytes) return openSmall();
       active++;
       const temp = await files.openTemp().catch((error: unknown) => {
         active--;
@@ -116,11 +131,31 @@ export function createBlobWriter(
       return write(body, sizeBytes, kind);
     },
     writeBytes(bytes, kind = "single") {
-      const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const fill: Source["fill"] = async (writer) => {
-        await writer.push(chunk);
-      };
-      return write({ fill, isOwned: false }, bytes.byteLength, kind);
+      return write(sourceOf(bytes), bytes.byteLength, kind);
+    },
+  };
+}
+
+function sourceOf({ buffer, byteOffset, byteLength }: Uint8Array): Source {
+  const chunk = Buffer.from(buffer, byteOffset, byteLength);
+  return {
+    isOwned: false,
+    async fill(writer) {
+      await writer.push(chunk);
+    },
+  };
+}
+
+function createMemory() {
+  const chunks: Buffer[] = [];
+  return {
+    push(chunk: Buffer): null {
+      chunks.push(chunk);
+      return null;
+    },
+    bytes(): Buffer {
+      const [first] = chunks;
+      return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
     },
   };
 }

@@ -13,8 +13,9 @@ import { createDamageReport, type Damage } from "./damage.ts";
 import { type Arrival, createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createDiskInspect, createDiskInventory } from "./inspect.ts";
-import { createDiskMultipart, finishUpload } from "./multipart.ts";
+import { createDiskMultipart, finishAppended, finishUpload } from "./multipart.ts";
 import { buryObject, etagOf, findArrival, keepFinal, renameObject } from "./object-records.ts";
+import { openUpload } from "./part-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
 import { createDiskReads } from "./reads.ts";
 import { type ScrubOptions, type ScrubReport, scrub } from "./scrub.ts";
@@ -95,8 +96,10 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
     finishPut: (key) => db.transact((tx) => uploads.finish(tx, key)),
     findReceived: (key) => findArrival(db, key),
     withinTransaction: {
+      startMultipart: openUpload,
       finishPut: uploads.finish,
       finishMultipart: (tx, upload) => finishUpload(tx, upload, now()),
+      finishAppended: (tx, upload) => finishAppended(tx, upload, now()),
       rename: (tx, fromKey, toKey) => renameObject(tx, { fromKey, toKey, now: now() }),
     },
     arrivals: uploads,

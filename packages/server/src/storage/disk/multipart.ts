@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Database, Queryable } from "../../db/database.ts";
 import { randomText } from "../../kernel/ids.ts";
-import type { FinishMultipart, FinishMultipartResult, ObjectStore } from "../object-store.ts";
+import type { AppendTarget, FinishMultipart, FinishMultipartResult, ObjectStore } from "../object-store.ts";
 import type { BlobFiles } from "./blob-files.ts";
-import { buryObject, etagOf } from "./object-records.ts";
+import { buryObject, etagOf, findStored } from "./object-records.ts";
 import {
   findMultipart,
   finishUploadRow,
@@ -11,6 +11,7 @@ import {
   lockUpload,
   openUpload,
   type PartRow,
+  type UploadRow,
 } from "./part-records.ts";
 import type { SignUrl } from "./presigned-url.ts";
 
@@ -78,15 +79,43 @@ export async function finishUpload(
 ): Promise<FinishMultipartResult> {
   const { uploadId, sizeBytes } = upload;
   const row = await lockUpload(tx, uploadId);
-  if (row === null || row.key !== upload.key || row.state === "gone")
-    return refused("unknown-upload", "There is no such upload.");
+  if (row === null || row.key !== upload.key || row.state === "gone") return unknown;
 
   const claimed = takeClaimed(await listPartRows(tx, uploadId), upload);
   if (!Array.isArray(claimed)) return claimed;
-  const etag = row.etag ?? multipartEtag(claimed);
-  if (row.state === "open") await finishUploadRow(tx, { uploadId, etag, sizeBytes, now });
-  return { ok: true, object: { sizeBytes, etag, sha256: null } };
+  return assemble(tx, row, claimed, { uploadId, sizeBytes, now });
 }
+
+/** Assembles an object from all of its parts. May be repeated, also for one that became a single blob instead. */
+export async function finishAppended(
+  tx: Queryable,
+  { key, uploadId, offset }: AppendTarget,
+  now: number,
+): Promise<FinishMultipartResult> {
+  const row = await lockUpload(tx, uploadId);
+  if (row?.key !== key || row.state === "gone") {
+    const object = await findStored(tx, key);
+    return object === null ? unknown : { ok: true, object };
+  }
+  const parts = await listPartRows(tx, uploadId);
+  const total = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+  if (total === offset && parts.every(({ damaged }) => damaged === 0))
+    return assemble(tx, row, parts, { uploadId, sizeBytes: offset, now });
+  return refused("wrong-size", `The parts add up to ${total} bytes, not to ${offset}.`);
+}
+
+async function assemble(
+  tx: Queryable,
+  row: UploadRow,
+  parts: PartRow[],
+  upload: { uploadId: string; sizeBytes: number; now: number },
+): Promise<FinishMultipartResult> {
+  const etag = row.etag ?? multipartEtag(parts);
+  if (row.state === "open") await finishUploadRow(tx, { ...upload, etag });
+  return { ok: true, object: { sizeBytes: upload.sizeBytes, etag, sha256: null } };
+}
+
+const unknown = refused("unknown-upload", "There is no such upload.");
 
 function takeClaimed(received: PartRow[], upload: FinishMultipart): PartRow[] | Refusal {
   const byNumber = new Map(received.map((part) => [part.part_number, part]));

@@ -2,7 +2,7 @@ import { type QueryCreator, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
-import type { StoredObject } from "../object-store.ts";
+import type { MultipartRef, StoredObject } from "../object-store.ts";
 import { keyOfObject } from "../storage-key.ts";
 import { deletePartsOfKey, sumParts } from "./part-records.ts";
 import { deleteRows, insertSmallBlob } from "./small-blobs.ts";
@@ -109,6 +109,24 @@ const findFinalStatement = statement((q, p: { key: string }) =>
     .where("damaged", "=", 0),
 );
 
+/** An upload in parts that has arrived as one blob becomes a single object. */
+const finishWholeStatement = statement((q, p: Keep & { uploadId: string }) =>
+  q
+    .updateTable("disk_object")
+    .set({
+      state: "final",
+      upload_id: null,
+      size_bytes: p.sizeBytes,
+      etag: p.etag,
+      sha256: p.sha256,
+      blob: p.blob,
+      received_at: p.now,
+    })
+    .where("key", "=", p.key)
+    .where("state", "=", "open")
+    .where("upload_id", "=", p.uploadId),
+);
+
 const findArrivalStatement = statement((q, p: { key: string }) =>
   q
     .selectFrom("disk_object")
@@ -202,6 +220,21 @@ export async function keepFinal(
   return [...parts, ...(await deleteRows(tx, kept.flatMap(blobsOf)))];
 }
 
+/** Finalises an upload in parts with a blob that has all of its bytes. Null if it has ended. */
+export async function finishWhole(
+  tx: Queryable,
+  { key, uploadId }: MultipartRef,
+  sealed: SealedBlob,
+  now: number,
+): Promise<StoredObject | null> {
+  const keep = toKeep(key, sealed, now);
+  const [changed] = await Promise.all([
+    tx.run(finishWholeStatement, { ...keep, uploadId }),
+    sealed.rowBytes === null ? null : insertSmallBlob(tx, sealed.blob, sealed.rowBytes),
+  ]);
+  return changed === 0 ? null : { sizeBytes: keep.sizeBytes, etag: keep.etag, sha256: keep.sha256 };
+}
+
 export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
   // Update first, so that the read returns what it finalised. RETURNING costs SQLite more than a second query.
   const [changed, row] = await Promise.all([
@@ -209,6 +242,11 @@ export async function finishObject(tx: Queryable, key: string): Promise<StoredOb
     tx.get(findFinalStatement, { key }),
   ]);
   return changed === 0 || row === null ? null : toStored(row);
+}
+
+export async function findStored(tx: Queryable, key: string): Promise<StoredObject | null> {
+  const row = await tx.get(findFinalStatement, { key });
+  return row && toStored(row);
 }
 
 export async function findFinal(db: Database, key: string): Promise<FinalObject | null> {

@@ -4,6 +4,7 @@ import {
   type Appends,
   type AppendTarget,
   type ClaimedPart,
+  type ObjectStore,
   type Progress,
   StorageUnavailable,
 } from "../object-store.ts";
@@ -36,7 +37,10 @@ const tailBytesOf = ({ partBytes, etags, tail }: State, offset: number) =>
  * cannot replace one that counts. A part that it still sends has the same number and, from the same client, the same
  * bytes; different ones show as a wrong ETag when the upload is finished.
  */
-export function createBucketAppends({ client, names, headersOf }: MultipartDeps): Appends {
+export function createBucketAppends(
+  { client, names, headersOf }: MultipartDeps,
+  { finishMultipart }: Pick<ObjectStore, "finishMultipart">,
+): Appends {
   let running = 0;
   const refOf = ({ key, uploadId }: AppendTarget) => ({ key: names.finalOf(key), uploadId });
   const tailName = (key: string, tail: string) => names.stagedOf(`${key} ${tail}`);
@@ -120,7 +124,20 @@ export function createBucketAppends({ client, names, headersOf }: MultipartDeps)
     }
   }
 
+  async function listParts(upload: AppendTarget): Promise<ClaimedPart[]> {
+    const { etags, tail, partBytes } = read(upload.state);
+    const parts = etags.map((etag, index) => ({ partNumber: index + 1, etag }));
+    if (tail === "") return parts;
+    // The length became known only after the last append.
+    const sizeBytes = upload.offset - partBytes * etags.length;
+    const bytes = await readTail(upload.key, tail, sizeBytes);
+    const partNumber = parts.length + 1;
+    const { etag } = await client.multipart.putPart({ ...refOf(upload), partNumber, bytes });
+    return [...parts, { partNumber, etag }];
+  }
+
   return {
+    needsNoLease: false,
     start: (sizeBytes) => write({ partBytes: partBytesFor(sizeBytes), etags: [], tail: "" }),
 
     async append(upload, source, save) {
@@ -135,17 +152,13 @@ export function createBucketAppends({ client, names, headersOf }: MultipartDeps)
       }
     },
 
-    async listParts(upload): Promise<ClaimedPart[]> {
-      const { etags, tail, partBytes } = read(upload.state);
-      const parts = etags.map((etag, index) => ({ partNumber: index + 1, etag }));
-      if (tail === "") return parts;
-      // The length became known only after the last append.
-      const sizeBytes = upload.offset - partBytes * etags.length;
-      const bytes = await readTail(upload.key, tail, sizeBytes);
-      const partNumber = parts.length + 1;
-      const { etag } = await client.multipart.putPart({ ...refOf(upload), partNumber, bytes });
-      return [...parts, { partNumber, etag }];
-    },
+    finish: async (upload) =>
+      finishMultipart({
+        key: upload.key,
+        uploadId: upload.uploadId,
+        sizeBytes: upload.offset,
+        parts: await listParts(upload),
+      }),
 
     discard: async (upload) => removeTail(upload.key, read(upload.state)),
   };

@@ -110,13 +110,15 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     });
   }
 
+  const multipart = createBucketMultipart(shared, finishDeadlineMs);
+
   return {
     name: options.name,
     maxPutBytes: BUCKET_PUT_MAX_BYTES,
     ...reads,
     ...createBucketInspect(reads),
     inventory: createBucketInventory(client.bucket, names),
-    ...createBucketMultipart(shared, finishDeadlineMs),
+    ...multipart,
     finishPut: createFinishPut({ ...shared, copy, retry: options.retry ?? defaultRetry, finishDeadlineMs }),
 
     async presignPut({ key, contentType, sizeBytes, expiresInSec }) {
@@ -131,7 +133,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
     },
 
     copies: { copy: copyFinal },
-    appends: createBucketAppends(shared),
+    appends: createBucketAppends(shared, multipart),
 
     directReads: {
       presignGet(key, { expiresInSec, contentType, contentDisposition }) {

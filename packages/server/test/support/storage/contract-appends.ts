@@ -39,8 +39,7 @@ export function describeAppends(subject: ContractSubject, transact: Transact): v
   }
 
   async function finish(target: AppendTarget): Promise<void> {
-    const parts = await appends().listParts(target);
-    const done = await subject.store.finishMultipart({ ...target, sizeBytes: target.offset, parts });
+    const done = await appends().finish(target);
     assert.ok(done.ok, JSON.stringify(done));
   }
 

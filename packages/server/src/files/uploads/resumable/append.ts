@@ -1,7 +1,10 @@
 import type { Readable } from "node:stream";
+import type { Queryable } from "../../../db/database.ts";
+import type { FileRow } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import { finishAppended } from "../finish-upload.ts";
+import type { FinishAppend, Progress } from "../../../storage/object-store.ts";
+import { confirmAppended, finishAppended, notStored } from "../finish-upload.ts";
 import type { Uploader } from "../request-upload.ts";
 import { createBody } from "./body.ts";
 import { takeUpload } from "./lease.ts";
@@ -60,10 +63,42 @@ class CutOff extends AppError {
  */
 export async function appendTo(deps: Deps, given: ResumableUpload, append: Append): Promise<ResumableUpload> {
   let upload = given;
+  /** Why the file was not confirmed, although its bytes are saved. */
+  let refusal: Error | null = null;
   if (upload.status === "UPLOADED") return repeatLast(upload, append);
   if (upload.offset_bytes !== append.offset && upload.lease_until === 0)
     throw new WrongOffset(upload.offset_bytes);
-  const lease = await takeUpload(deps, upload);
+  const { appends } = await deps.stores.get(upload.store);
+  const lease = await takeUpload(deps, upload, appends);
+
+  function advance({ offset, state }: Progress, file: Partial<FileRow> = {}): void {
+    upload = { ...upload, ...file, offset_bytes: offset, store_state: state };
+  }
+
+  /** Saves the last bytes and confirms the file in one transaction, unless its route looks at the bytes first. */
+  const finish: FinishAppend = (progress, seal) =>
+    lease.save(progress, true, async (guard) => {
+      let isSaved = false;
+      const within = async (tx: Queryable) => {
+        await guard(tx);
+        const sealed = await seal(tx);
+        if (!sealed.ok) throw notStored(sealed);
+        return sealed;
+      };
+      const first = async () => {
+        const sealed = await deps.db.transact(within);
+        isSaved = true;
+        return sealed;
+      };
+      try {
+        advance(progress, await confirmAppended(deps, upload, { within, first }));
+      } catch (error) {
+        if (!isSaved) throw error;
+        advance(progress);
+        refusal = error as Error;
+      }
+    });
+
   try {
     upload = { ...upload, offset_bytes: lease.offset, store_state: lease.state, length_bytes: lease.length };
     if (lease.offset !== append.offset) throw new WrongOffset(lease.offset);
@@ -73,7 +108,7 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
     const { checksum } = append;
     const body = createBody(append.stream, limit - append.offset, (chunk) => checksum?.update(chunk));
     lease.watch(body);
-    const { appends } = await deps.stores.get(upload.store);
+    const isWhole = () => upload.length_bytes !== null && append.offset + body.receivedBytes() === limit;
     const endsFile = () => append.endsFile === true && body.outcome() === "whole";
     await appends.append(
       targetOf(upload),
@@ -81,8 +116,9 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
         chunks: body.chunks,
         expectedBytes: append.contentLength ?? 0,
         isOwned: append.isOwned ?? false,
-        isLast: () =>
-          endsFile() || (upload.length_bytes !== null && append.offset + body.receivedBytes() === limit),
+        isLast: () => endsFile() || isWhole(),
+        finish: () =>
+          isWhole() && append.staysOpen !== true && body.outcome() !== "too-long" ? finish : null,
         ...(checksum && {
           verify: () => {
             if (body.outcome() === "broken") throw new CutOff();
@@ -90,11 +126,18 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
           },
         }),
       },
-      (progress, work) =>
-        lease.save(progress, work, progress.offset === upload.length_bytes).then(() => {
-          upload = { ...upload, offset_bytes: progress.offset, store_state: progress.state };
-        }),
+      async (progress, work) => {
+        const isEnd = progress.offset === upload.length_bytes;
+        await lease.save(progress, isEnd, (guard) =>
+          deps.db.transact(async (tx) => {
+            await guard(tx);
+            await work?.(tx);
+          }),
+        );
+        advance(progress);
+      },
     );
+    if (refusal !== null) throw refusal;
     if (body.outcome() === "too-long") throw tooLong(limit);
     if (body.outcome() === "broken") throw new CutOff();
     if (endsFile() && upload.length_bytes === null)

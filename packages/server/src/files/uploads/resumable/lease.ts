@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "../../../db/database.ts";
 import type { Deps } from "../../../deps.ts";
 import { AppError } from "../../../kernel/errors.ts";
-import type { Progress } from "../../../storage/object-store.ts";
+import type { Appends, Progress } from "../../../storage/object-store.ts";
 import {
   askForLease,
   extendLease,
@@ -37,11 +37,14 @@ const local = new Map<string, Local>();
 
 export interface Lease extends Progress {
   length: number | null;
-  /** With `isEnd` nothing may follow: the lease ends with it, which spares a transaction. */
+  /**
+   * Saves within the transaction that `commit` runs. With `isEnd` nothing may follow: the lease ends with it, which spares a
+   * transaction.
+   */
   save(
     progress: Progress,
-    work: ((tx: Queryable) => Promise<void>) | undefined,
     isEnd: boolean,
+    commit: (guard: (tx: Queryable) => Promise<void>) => Promise<void>,
   ): Promise<void>;
   /** From here on others can end the body. */
   watch(holder: Holder): void;
@@ -52,11 +55,65 @@ export interface Lease extends Progress {
  * Takes an upload over for one append. A body that is still moving has it to itself: the newcomer gets 409. One that hangs
  * is ended, and what arrived of it is kept first.
  */
-export async function takeUpload(deps: Deps, { id }: ResumableUpload): Promise<Lease> {
+export async function takeUpload(
+  deps: Deps,
+  upload: ResumableUpload,
+  { needsNoLease }: Appends,
+): Promise<Lease> {
+  const { id } = upload;
   const current = local.get(id);
   if (current?.isMoving()) throw busy();
   if (current !== undefined) await endLocal(current);
+  else if (needsNoLease && upload.lease_until === 0) return startFrom(deps, upload);
   return takeNow(deps, id, -1);
+}
+
+/** What has changed since the upload was read shows when the bytes are saved, so nothing is written before. */
+function startFrom({ now }: Deps, upload: ResumableUpload): Lease {
+  const fileId = upload.id;
+  const place = enter(fileId);
+  let { lease } = upload;
+  return {
+    offset: upload.offset_bytes,
+    state: upload.store_state,
+    length: upload.length_bytes,
+    watch: place.watch,
+    async save(progress, _isEnd, commit) {
+      const nextLease = lease + 1;
+      await commit(async (tx) => {
+        const saved = { fileId, lease, nextLease, ...progress, now: now(), until: 0 };
+        if ((await tx.run(saveProgress, saved)) === 0) throw takenOver();
+      });
+      lease = nextLease;
+    },
+    release: async () => place.leave(),
+  };
+}
+
+/** The request that others of this process find, even before it reads its body. */
+function enter(fileId: string) {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  let body: Holder | null = null;
+  let isInterrupted = false;
+  const own: Local = {
+    ended,
+    isMoving: () => body?.isMoving() ?? true,
+    interrupt() {
+      isInterrupted = true;
+      body?.interrupt();
+    },
+  };
+  local.set(fileId, own);
+  return {
+    watch(holder: Holder): void {
+      body = holder;
+      if (isInterrupted) holder.interrupt();
+    },
+    leave(): void {
+      if (local.get(fileId) === own) local.delete(fileId);
+      resolve();
+    },
+  };
 }
 
 /** Ends the append that is running, if there is one, wherever it is. */
@@ -88,8 +145,7 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
   const [taken] = await db.change(takeLease, { fileId, now: now(), until: now() + leaseMs, insteadOf });
   if (taken === undefined) throw busy();
   const { lease } = taken;
-  const ended = Promise.withResolvers<void>();
-  let own: Local | null = null;
+  let place: ReturnType<typeof enter> | null = null;
   let looking: NodeJS.Timeout | undefined;
   let isOver = false;
 
@@ -104,14 +160,14 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
     offset: taken.offset_bytes,
     state: taken.store_state,
     length: taken.length_bytes,
-    async save(progress, work, isEnd) {
+    async save(progress, isEnd, commit) {
       isOver = isEnd;
       try {
-        await db.transact(async (tx) => {
+        await commit(async (tx) => {
           const at = now();
-          const saved = { fileId, lease, ...progress, now: at, until: isEnd ? 0 : at + leaseMs };
+          const until = isEnd ? 0 : at + leaseMs;
+          const saved = { fileId, lease, nextLease: lease, ...progress, now: at, until };
           if ((await tx.run(saveProgress, saved)) === 0) throw takenOver();
-          await work?.(tx);
         });
       } catch (error) {
         isOver = false;
@@ -119,8 +175,8 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
       }
     },
     watch(holder) {
-      own = { ...holder, ended: ended.promise };
-      local.set(fileId, own);
+      place = enter(fileId);
+      place.watch(holder);
       // While the database is away, nobody else can take the upload over either.
       looking = setInterval(() => void look(holder).catch(() => {}), lookEveryMs).unref();
     },
@@ -129,8 +185,7 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
       try {
         if (!isOver) await db.run(releaseLease, { fileId, lease });
       } finally {
-        if (own !== null && local.get(fileId) === own) local.delete(fileId);
-        ended.resolve();
+        place?.leave();
       }
     },
   };

@@ -80,6 +80,8 @@ export const findLease = statement((q, p: { fileId: string }) =>
 );
 
 interface Saved extends Held {
+  /** Another one where the request had no lease, so that whoever started from the same offset fails. */
+  nextLease: number;
   offset: number;
   state: string;
   now: number;
@@ -90,7 +92,13 @@ interface Saved extends Held {
 export const saveProgress = statement((q, p: Saved) =>
   q
     .updateTable("resumable_upload")
-    .set({ offset_bytes: p.offset, store_state: p.state, touched_at: p.now, lease_until: p.until })
+    .set({
+      lease: p.nextLease,
+      offset_bytes: p.offset,
+      store_state: p.state,
+      touched_at: p.now,
+      lease_until: p.until,
+    })
     .where("file_id", "=", p.fileId)
     .where("lease", "=", p.lease)
     .where("offset_bytes", "<=", p.offset),
