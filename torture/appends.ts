@@ -53,8 +53,7 @@ export function createAppender({ url, key }: Installation, random: Random, onAns
 
   async function open(): Promise<Growing> {
     const protocol = random.chance(0.5) ? "tus" : "resumable";
-    // Buckets take parts of 5 MiB, so some have several.
-    const bytes = randomBytes(random.int(100, random.chance(0.3) ? 12_000 : 1_500) * kib);
+    const bytes = randomBytes(chooseSize(random));
     const response = await send(
       { protocol, url: `${url}/${protocol}` },
       {
@@ -123,6 +122,12 @@ export function createAppender({ url, key }: Installation, random: Random, onAns
   }
 
   return { open, finish, download };
+}
+
+/** Small ones are stored, saved and confirmed by one append. Buckets take parts of 5 MiB, so some have several. */
+function chooseSize(random: Random): number {
+  if (random.chance(0.4)) return random.int(1, 40 * kib);
+  return random.int(100, random.chance(0.3) ? 12_000 : 1_500) * kib;
 }
 
 /** Leaves time to be killed in the middle of the body. */

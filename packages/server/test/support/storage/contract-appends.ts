@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import type { Queryable } from "../../../src/db/database.ts";
-import type { Appends, AppendTarget, Progress } from "../../../src/storage/object-store.ts";
+import type {
+  Appends,
+  AppendTarget,
+  FinishAppend,
+  FinishMultipartResult,
+  Progress,
+} from "../../../src/storage/object-store.ts";
 import { type ContractSubject, contentType, newKey } from "./contract-subject.ts";
 
 const mib = 1024 * 1024;
@@ -20,7 +26,11 @@ export function describeAppends(subject: ContractSubject, transact: Transact): v
   }
 
   /** Sends pieces and returns what was saved, each time. */
-  async function send(target: AppendTarget, bytes: Buffer, options: { total: number; verify?: () => void }) {
+  async function send(
+    target: AppendTarget,
+    bytes: Buffer,
+    options: { total: number; verify?: () => void; finish?: () => FinishAppend | null },
+  ) {
     const saved: Progress[] = [];
     async function* chunks() {
       for (let at = 0; at < bytes.length; at += 700_000) yield Buffer.from(bytes.subarray(at, at + 700_000));
@@ -109,6 +119,37 @@ export function describeAppends(subject: ContractSubject, transact: Transact): v
       target = { ...target, ...saved.at(-1) };
       await finish(target);
       await subject.assertReads(target.key, whole);
+    });
+
+    test("end in the transaction that saves the last of them, and once more after a crash", async () => {
+      for (const cuts of [
+        [0, 9],
+        [0, 200_000],
+        [0, 1000, 30_000],
+        [0, 3 * mib, 3 * mib + 9],
+      ]) {
+        const whole = randomBytes(cuts.at(-1) ?? 0);
+        let target = await begin(whole.length);
+        const sealed: FinishMultipartResult[] = [];
+        for (const [i, from] of cuts.slice(0, -1).entries()) {
+          const to = cuts[i + 1] ?? 0;
+          const finish: FinishAppend = async (progress, seal) => {
+            await transact(async (tx) => void sealed.push(await seal(tx)));
+            target = { ...target, ...progress };
+          };
+          const options = { total: whole.length, finish: () => (to === whole.length ? finish : null) };
+          const saved = await send(target, whole.subarray(from, to), options);
+          target = { ...target, ...saved.at(-1) };
+        }
+        assert.equal(target.offset, whole.length);
+        for (let times = 0; times < 2; times++) sealed.push(await appends().finish(target));
+        for (const done of sealed) {
+          assert.ok(done.ok, JSON.stringify(done));
+          assert.equal(done.object.sizeBytes, whole.length);
+          assert.deepEqual(done.object, sealed[0]?.ok && sealed[0].object);
+        }
+        await subject.assertReads(target.key, whole);
+      }
     });
 
     test("end where the length becomes known only afterwards", async () => {
