@@ -226,6 +226,45 @@ onAnyDatabase("checks of content", (database) => {
     await assertCountersMatch(app, tenant.projectId);
   });
 
+  it("hold for bytes that come by tus, with the creation and after it", async () => {
+    const encode = (text: string) => Buffer.from(text).toString("base64");
+    const sendByTus = (method: string, path: string, headers: Record<string, string>, body?: Buffer) =>
+      fetch(new URL(path, app.url), {
+        method,
+        headers: {
+          "tus-resumable": "1.0.0",
+          authorization: `Bearer ${tenant.live}`,
+          "content-type": "application/offset+octet-stream",
+          ...headers,
+        },
+        ...(body && { body: new Uint8Array(body) }),
+      });
+    for (const bytes of [find("a.png"), page]) {
+      const creation = {
+        "upload-length": String(bytes.length),
+        "upload-metadata": `route ${encode("enforce-images")},filetype ${encode("image/png")}`,
+      };
+      const opened = await sendByTus("POST", "/tus", creation);
+      const location = opened.headers.get("location") ?? "";
+      const answers = [
+        await sendByTus("PATCH", location, { "upload-offset": "0" }, bytes),
+        await sendByTus("POST", "/tus", creation, bytes),
+      ];
+      for (const [i, answer] of answers.entries()) {
+        if (bytes === page) {
+          assert.equal(answer.status, 422, await answer.text());
+          continue;
+        }
+        assert.equal(answer.status, i === 0 ? 204 : 201);
+        const { file } = (await client.get(answer.headers.get("upstow-file-id") ?? "")).body;
+        assert.deepEqual([file.status, file.detectedType], ["UPLOADED", "image/png"]);
+        assert.ok(Buffer.from(await (await fetch(file.url)).arrayBuffer()).equals(bytes));
+      }
+      if (bytes === page) assert.equal((await sendByTus("HEAD", location, {})).status, 404);
+    }
+    await assertCountersMatch(app, tenant.projectId);
+  });
+
   it("end an upload once, however many complete it and send other bytes meanwhile", async () => {
     const genuine = find("a.png");
     for (let round = 0; round < 12; round++) {

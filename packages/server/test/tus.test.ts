@@ -120,7 +120,8 @@ onBothDatabases("tus", (database) => {
     const whole = await create({ "upload-length": "5000", "content-type": octets }, bytes);
     assert.equal(whole.status, 201);
     assert.equal(whole.headers.get("upload-offset"), "5000");
-    await stored(whole, bytes);
+    const { sha256 } = await stored(whole, bytes);
+    if (onDisk) assert.equal(sha256, createHash("sha256").update(bytes).digest("hex"));
 
     const empty = await create({ "upload-length": "0" });
     assert.equal(empty.status, 201);

@@ -110,7 +110,6 @@ export interface TransactionalFinish {
   startMultipart(tx: Queryable, upload: MultipartRef & { sizeBytes: number }): Promise<void>;
   finishPut(tx: Queryable, key: string): Promise<StoredObject | null>;
   finishMultipart(tx: Queryable, upload: FinishMultipart): Promise<FinishMultipartResult>;
-  finishAppended(tx: Queryable, upload: AppendTarget): Promise<FinishMultipartResult>;
   /** Renames a final object. False if there is none. */
   rename(tx: Queryable, fromKey: string, toKey: string): Promise<boolean>;
 }
@@ -170,7 +169,7 @@ export interface Appends {
    * kept all the same.
    */
   append(upload: AppendTarget, source: AppendSource, save: SaveProgress): Promise<void>;
-  /** Finalises all that was appended, which must be some bytes. */
+  /** Finalises all that was appended, which must be some bytes. May be repeated. */
   finish(upload: AppendTarget): Promise<FinishMultipartResult>;
   /** Removes what `abortMultipart` does not know of. */
   discard(upload: AppendTarget): Promise<void>;

@@ -66,14 +66,8 @@ export async function sealParts(
   return alreadySealed(await store.finishMultipart(upload));
 }
 
-export async function sealAppended(store: ObjectStore, target: AppendTarget): Promise<Seal> {
-  const { withinTransaction, appends } = store;
-  if (withinTransaction === undefined) return alreadySealed(await appends.finish(target));
-  return {
-    within: (tx) => withinTransaction.finishAppended(tx, target),
-    first: () => appends.finish(target),
-  };
-}
+export const sealAppended = async ({ appends }: ObjectStore, target: AppendTarget): Promise<Seal> =>
+  alreadySealed(await appends.finish(target));
 
 /** Buckets assemble no upload without parts. */
 export async function sealNothing(store: ObjectStore, target: AppendTarget): Promise<Seal> {

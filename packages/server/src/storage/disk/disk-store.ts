@@ -13,7 +13,7 @@ import { createDamageReport, type Damage } from "./damage.ts";
 import { type Arrival, createArrivals, createFreeSpace } from "./free-space.ts";
 import { checkIdentity } from "./identity.ts";
 import { createDiskInspect, createDiskInventory } from "./inspect.ts";
-import { createDiskMultipart, finishAppended, finishUpload } from "./multipart.ts";
+import { createDiskMultipart, finishUpload } from "./multipart.ts";
 import { buryObject, etagOf, findArrival, keepFinal, renameObject } from "./object-records.ts";
 import { openUpload } from "./part-records.ts";
 import { createUploadTokens, createUrlSigner, longestUrlSec } from "./presigned-url.ts";
@@ -99,7 +99,6 @@ export async function openDiskStore(options: DiskStoreOptions): Promise<DiskStor
       startMultipart: openUpload,
       finishPut: uploads.finish,
       finishMultipart: (tx, upload) => finishUpload(tx, upload, now()),
-      finishAppended: (tx, upload) => finishAppended(tx, upload, now()),
       rename: (tx, fromKey, toKey) => renameObject(tx, { fromKey, toKey, now: now() }),
     },
     arrivals: uploads,

@@ -161,7 +161,11 @@ export async function appendFirst(
   try {
     return await append();
   } catch (error) {
-    if (isRefusal(error)) await cancelResumable(deps, await getResumable(deps, upload.id), grant?.id);
+    if (isRefusal(error)) {
+      // Null where the refusal has ended it.
+      const open = await getResumable(deps, upload.id).catch(nullIfGone);
+      if (open !== null) await cancelResumable(deps, open, grant?.id);
+    }
     throw error;
   }
 }
@@ -200,8 +204,13 @@ export async function finishIfWhole(deps: Deps, upload: ResumableUpload): Promis
     return { ...upload, ...file };
   } catch (error) {
     // Another request may have finished it at the same moment.
-    const found = await getResumable(deps, upload.id);
-    if (found.status === "UPLOADED") return found;
+    const found = await getResumable(deps, upload.id).catch(nullIfGone);
+    if (found?.status === "UPLOADED") return found;
     throw error;
   }
+}
+
+function nullIfGone(error: unknown): null {
+  if (error instanceof AppError && error.code === "NOT_FOUND") return null;
+  throw error;
 }
