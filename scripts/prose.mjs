@@ -8,7 +8,10 @@ const patterns = [
   [/\d %/, 'write "13%" without a space'],
   [/\be-mail/i, '"email"'],
   [/\d (?:an?|each|every) (?:second|minute|hour|day|month)\b/, '"30 per minute"'],
-  [/(?<!connection )\brefus(?:e|ed|es|ing|al|als)\b(?! to\b)/i, '"reject", "rejected", "rejection"'],
+  [
+    /(?<!connection )\brefus(?:e|ed|es|ing|al|als)\b(?! to\b| when left out)/i,
+    '"reject", "rejected", "rejection"',
+  ],
   [/\bgiv(?:e|es|en|ing) out\b/i, '"serve", "served"'],
   [/\bhears? of\b/i, '"is notified of", "is called for"'],
   [/\bbegun anew|\banew\b/i, '"restarted", "again"'],
@@ -26,6 +29,17 @@ const patterns = [
   [/\btakes? no (?:files?|uploads?|part)\b/i, '"does not accept"'],
   [/\bsend many again\b|\bdeliver(?:ed)? again\b/i, '"resend"'],
   [/\bfor certain\b/i, '"reliably"'],
+  [
+    /\bof (?:its|their|your|our|my) own\b(?! (?:assets|code|instance|network|proxies)\b)/i,
+    '"its own …", "custom"',
+  ],
+  [/\bholds? (?:at once|immediately)\b/i, '"takes effect immediately"'],
+  [/\bmend(?:s|ed|ing)?\b/i, '"fix", "repair"'],
+  [/\banswers? is [1-5]\d\d\b|\banswered with (?:a |status )?[1-5]\d\d\b/i, '"returns 404"'],
+  [/\b(?:one|a) unit a month\b|\ban? (?:second|minute|hour|day|month) (?:each|apiece)\b/i, '"per month"'],
+  [/\bfound out\b|\bfinds out which\b/i, '"determined", "detects"'],
+  [/\bthat (?:is|are) none\b|\bis no (?:number|JSON|test|moment|URL)\b/i, '"is not a …", "invalid"'],
+  [/\bget(?:s)? on\b(?! (?:a|the)\b)/i, '"advance", "continue"'],
 ];
 
 /** Records of runs, which quote what commands print and what tests are called. */
@@ -38,12 +52,8 @@ const docs = [
   "packages/*/README.md",
 ];
 const sources = [
-  "packages/contract/src/errors.ts",
+  "packages/{cli,contract,gallery,kit,mcp,react,sdk,server,site,uppy}/src/**/*.{ts,tsx,js}",
   "packages/dashboard/app/**/*.{ts,tsx}",
-  "packages/react/src/**/*.{ts,tsx}",
-  "packages/site/src/**/*.{ts,js}",
-  "packages/gallery/src/**/*.ts",
-  "packages/cli/src/**/*.ts",
 ];
 
 const blank = (text) => text.replaceAll(/[^\n]/g, " ");
@@ -56,19 +66,21 @@ export function readMarkdown(text) {
     .replaceAll(/\]\([^)\s]*\)|<!--[\s\S]*?-->/g, blank);
 }
 
-const string = /"(?:\\.|[^"\\\n])* (?:\\.|[^"\\\n])*"|`[^`\n]* [^`\n]*`/;
+// Strings without a space are read too, or the code between two of them would look like one.
+const string = /"(?:\\.|[^"\\\n])*"|`[^`\n]*`/;
 const betweenTags = /(?<=[>}])[^<>{}=;()&|`"]* [^<>{}=;()&|`"]*(?=[<{])/;
-const shown = new RegExp(`${string.source}|${betweenTags.source}`, "g");
+const inScripts = new RegExp(string.source, "g");
+const inPages = new RegExp(`${string.source}|${betweenTags.source}`, "g");
 
-/** What a source file shows to people: its strings with a space in them, and the text between its tags. */
-export function readSource(text) {
+/** What a source file shows to people: its strings with a space in them, and the text between tags where it has some. */
+export function readSource(text, hasTags = true) {
   const bare = text
     .replaceAll(/^\s*(?:\/\/|\*|\/\*).*$|\s\/\/ .*$|^import .*$|className="[^"]*"/gm, blank)
     .replaceAll(/\$\{[^}\n]*\}/g, blank);
   let end = 0;
   let readable = "";
-  for (const { 0: found, index } of bare.matchAll(shown)) {
-    readable += blank(bare.slice(end, index)) + found;
+  for (const { 0: found, index } of bare.matchAll(hasTags ? inPages : inScripts)) {
+    readable += blank(bare.slice(end, index)) + (found.includes(" ") ? found : blank(found));
     end = index + found.length;
   }
   return readable;
@@ -76,7 +88,7 @@ export function readSource(text) {
 
 /** One line for each finding, as "docs/s3.md:12: …". */
 export function findProse(text, name) {
-  const readable = name.endsWith(".md") ? readMarkdown(text) : readSource(text);
+  const readable = name.endsWith(".md") ? readMarkdown(text) : readSource(text, !name.endsWith(".ts"));
   return readable.split("\n").flatMap((line, i) =>
     patterns.flatMap(([pattern, better]) => {
       const [found] = pattern.exec(line) ?? [];

@@ -29,3 +29,15 @@ test("source is read for what it shows: strings and text between tags, not names
 test("a service may refuse to start, and a connection be refused", () => {
   assert.deepEqual(findProse("It refuses to start. Connection refused.", "a.md"), []);
 });
+
+test("code between two strings is no text, and neither are the types of a script", () => {
+  const source = [
+    'if (picture === "refused" || findKind(picture) === null) return refuse("unsupported");',
+    "const refusals: Record<Exclude<Problem, Known>, [message: string, refused: string]> = {};",
+    "throw new Error(`The upload was refused by ${host}.`);",
+  ].join("\n");
+  assert.deepEqual(
+    findProse(source, "a.ts").map((finding) => finding.split(" ")[0]),
+    ["a.ts:3:"],
+  );
+});

@@ -66,11 +66,11 @@ describe("upstow storage without the installation's secret", () => {
       assert.equal(existsSync(join(shell, "secret")), false);
       const wrong = await runFailing(set, { ...env, UPSTOW_SECRET: "b".repeat(40) });
       assert.equal(wrong.code, "CONFIGURATION");
-      assert.match(wrong.message, /^UPSTOW_SECRET does not hold the secret/);
+      assert.match(wrong.message, /^UPSTOW_SECRET lacks the secret/);
       const probe = ["storage", "probe", "--project", projectId];
       const right = await runFailing(probe, { ...env, UPSTOW_SECRET: "a".repeat(40) });
       assert.equal(right.code, "NOT_FOUND");
-      assert.match(right.message, /^The project has no bucket of its own\. .*upstow storage set/);
+      assert.match(right.message, /^The project has no custom bucket\. .*upstow storage set/);
       const none = ["storage", "probe", "--project", "none"];
       const unknown = await runFailing(none, { ...env, UPSTOW_SECRET: "a".repeat(40) });
       assert.equal(unknown.message, "There is no project none. Check the id.");

@@ -113,8 +113,8 @@ onAnyDatabase("an import that cannot be", (database) => {
     const noHttp = ["invalid_response", "The source does not answer like a web server."];
     const cases: [string, (string | undefined)[]][] = [
       ["/text", ["type_refused", 'The file route "pictures" does not accept text/html.']],
-      ["/missing", ["status", "The source answered with status 404."]],
-      ["/broken", ["status", "The source answered with status 503."]],
+      ["/missing", ["status", "The source returned status 404."]],
+      ["/broken", ["status", "The source returned status 503."]],
       ["/gzip", ["encoded", "The source sends the file compressed, although it was asked not to."]],
       ["/large", tooLarge],
       ["/endless", tooLarge],
@@ -128,7 +128,7 @@ onAnyDatabase("an import that cannot be", (database) => {
       ["/nowhere", ["redirect", "The source redirects without a valid address."]],
       [
         "/file",
-        ["redirect", "The source redirects to a URL that is refused: The URL must start with https://."],
+        ["redirect", "The source redirects to a URL that is not allowed: The URL must start with https://."],
       ],
       ["/metadata", notPublic],
       ["/inside", notPublic],

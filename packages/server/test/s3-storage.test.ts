@@ -250,7 +250,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
     const env = { ...(await s3.createEnv()), UPSTOW_S3_BUCKET: "there-is-no-such-bucket" };
     const app = await startApp({ env });
     t.after(() => app.close());
-    const isSaid = (line: string) => /the bucket answered 404.*the bucket cannot be used/.test(line);
+    const isSaid = (line: string) => /the bucket returned 404.*the bucket cannot be used/.test(line);
     while (!app.logLines.some(isSaid)) await sleep(10, undefined, { signal: t.signal });
     assert.equal((await app.call("GET", "/readyz")).body.dependencies.storage, "unavailable");
   });

@@ -99,7 +99,7 @@ onAnyDatabase("what to do next after a refused upload", (database) => {
     });
     const { error } = (await response.json()) as { error: { message: string; suggestion: string } };
     assert.equal(response.status, 400);
-    assert.match(error.message, /holds 9223372036854775807, .*send it as a string/);
+    assert.match(error.message, /has 9223372036854775807, .*send it as a string/);
     assert.match(error.suggestion, /"orderId": "9223372036854775807"/);
     const { uploadUrl, fileId } = await client.request({ metadata: { orderId: "9223372036854775807" } });
     await put(uploadUrl, smallBody);

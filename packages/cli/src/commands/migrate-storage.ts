@@ -72,7 +72,7 @@ function describeDamage({ damaged, state }: MoveStorageReport, mayBeDamaged: boo
     damaged.length > mostShown ? [`  and ${damaged.length - mostShown} more; --json lists all`] : [];
   const advice =
     mayBeDamaged && state === "copied"
-      ? "  They were left behind, and are answered with 500 FILE_DAMAGED as before."
+      ? "  They were left behind, and return 500 FILE_DAMAGED as before."
       : "  → Restore them from a backup or delete them; --finish --skip-damaged continues without them.";
   return [
     `✖ ${damaged.length} files are damaged on the disk and were not copied:`,

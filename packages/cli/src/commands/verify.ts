@@ -136,7 +136,7 @@ function conclude(walk: Walk, isClean: boolean): string {
   const lines = [checked + accepted];
   if (damagedFiles > 0)
     lines.push(
-      `✖ ${count(damagedFiles, "damaged file")}, answered with 500 FILE_DAMAGED.`,
+      `✖ ${count(damagedFiles, "damaged file")}, which return 500 FILE_DAMAGED.`,
       "  → Restore their bytes from a backup or an older version of the object, or upload them again and delete them.",
     );
   if (uncheckedFiles > 0)

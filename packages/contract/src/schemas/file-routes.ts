@@ -91,14 +91,14 @@ const routerFields = {
   }),
   stripMetadata: StringEnum(STRIP_CHOICES, {
     description:
-      "Overwrites metadata in JPEG, PNG and WebP files before they are confirmed: gps where a picture was taken, all everything but orientation and colour profile. Sizes stay; pictures over 50 MB are refused. off when left out.",
+      "Overwrites metadata in JPEG, PNG and WebP files before they are confirmed: gps where a picture was taken, all everything but orientation and colour profile. Sizes stay; pictures over 50 MB are rejected. off when left out.",
   }),
   scan: Type.Boolean({
     description:
       "Scans files for viruses: nobody can read a file until it is clean, and infected files are deleted. Needs UPSTOW_CLAMD. false when left out.",
   }),
   scanUnknown: StringEnum(SCAN_UNKNOWN_CHOICES, {
-    description: "what happens to files larger than the scanner takes; refuse when left out",
+    description: "what happens to files larger than the scanner accepts; refuse when left out",
   }),
   formOrigins: Type.Array(
     Type.String({

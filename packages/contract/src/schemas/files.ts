@@ -267,7 +267,7 @@ export const RequestUploadBody = Type.Object({
   metadata: Type.Optional(Metadata),
   access: Type.Optional(
     StringEnum(ACCESS_LEVELS, {
-      description: "the route's when left out; public is refused where the route is private",
+      description: "the route's when left out; public is rejected where the route is private",
     }),
   ),
   audience: Type.Optional(Audience),

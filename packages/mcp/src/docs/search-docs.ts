@@ -16,7 +16,7 @@ type Search = (query: string, limit: number) => DocHit[];
 
 /** Words that questions are made of and that no page is about. */
 const fillers = new Set(
-  "a about after an and any are at away be been by can could did do does for from get has have how i if in into is it its me my never of on or our out should so somebody that the their them there they this to us was we were what when where which while who why will with would you your".split(
+  "a about after an and any are at away be been by can could did do does for from get has have how i if in into is it its me my never of on or our out should so someone that the their them there they this to us was we were what when where which while who why will with would you your".split(
     " ",
   ),
 );

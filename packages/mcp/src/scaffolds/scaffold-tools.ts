@@ -61,7 +61,7 @@ export const scaffoldProvider = defineTool({
 
 export const getByosConfigTool = defineTool({
   name: "get_byos_config",
-  title: "Get the configuration of a bucket of your own",
+  title: "Get the configuration for your own bucket",
   description:
     "How to store files in your own S3, R2, Google Cloud Storage, B2 or MinIO bucket: per project (dashboard, storage set) or for the installation (variables), with the CORS rule.",
   input: z.object({ provider: z.enum(STORAGE_PROVIDERS) }),

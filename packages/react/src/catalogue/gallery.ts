@@ -11,7 +11,7 @@ export const gallery: CatalogueEntry[] = [
     keywords: ["grid", "sortable", "reorder", "cover", "product photos", "album", "listing"],
     props: [
       ...sharedProps(),
-      prop("onReorder", "(items: readonly UploadItem[]) => void", "Hears of every new order."),
+      prop("onReorder", "(items: readonly UploadItem[]) => void", "Called with every new order."),
       prop("words", "{ cover?: string; move?: (name: string) => string }", "Your own words."),
       slots("root", "tile", "add"),
     ],
@@ -57,7 +57,7 @@ export const gallery: CatalogueEntry[] = [
     keywords: ["polaroid", "instant", "photo", "caption", "vintage", "develop", "wall"],
     props: [
       ...sharedProps(),
-      prop("onCaption", "(item: UploadItem, caption: string) => void", "Hears of every caption written."),
+      prop("onCaption", "(item: UploadItem, caption: string) => void", "Called with every caption written."),
       prop("words", "{ caption?: (name: string) => string }", "Your own words."),
       slots("root", "card", "caption", "button"),
     ],

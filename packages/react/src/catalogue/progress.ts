@@ -46,7 +46,7 @@ export const progress: CatalogueEntry[] = [
     keywords: ["orbit", "planet", "space", "satellite", "playful"],
     props: [
       ...sharedProps(),
-      prop("maxOrbits", "number", "How many files have an orbit of their own.", { default: "5" }),
+      prop("maxOrbits", "number", "How many files have their own orbit.", { default: "5" }),
       slots("root", "space", "moon", "button", "details"),
     ],
     usage: simpleUsage("ProgressOrbit"),

@@ -76,7 +76,7 @@ export const specialty: CatalogueEntry[] = [
       "Floats in a corner and shows every upload of the provider, whichever page or component began it.",
     keywords: ["toast", "notification", "floating", "background", "google drive", "corner", "global"],
     props: [
-      prop("warnsBeforeLeaving", "boolean", "Asks before the page is left while something is under way.", {
+      prop("warnsBeforeLeaving", "boolean", "Asks before the page is left while uploads are in progress.", {
         default: "true",
       }),
       words("{ title?: string; fold?: string; unfold?: string }"),

@@ -44,7 +44,7 @@ export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProp
   const labels = useLabels();
   const isView = props.upload !== undefined;
   const [carried, setCarried] = useState<UploadItem | null>(null);
-  const titles = { waiting: "Waiting", underWay: "Under way", done: "Done", stopped: "Stopped", ...words };
+  const titles = { waiting: "Waiting", underWay: "In progress", done: "Done", stopped: "Stopped", ...words };
   const waiting = upload.items.filter(({ status }) => status === "staged");
 
   const onDragOver = (event: DragEvent, column: Column) => {

@@ -78,7 +78,7 @@ export async function setUpInstallation(
 export function checkSecretUnchanged(keyring: Keyring, known: string): void {
   if (keyring.checks.includes(known)) return;
   throw new ConfigError(
-    "UPSTOW_SECRET does not hold the secret that this installation was made with; set it to that one, or add that one behind the new one, separated by a comma (left unset, it is what the file secret in UPSTOW_DATA_DIR holds)",
+    "UPSTOW_SECRET lacks the secret that this installation was created with; set it to that secret, or add it after the new one, separated by a comma (if unset, it is read from the file secret in UPSTOW_DATA_DIR)",
   );
 }
 

@@ -67,7 +67,7 @@ async function findVisitor(deps: Deps, signer: Signer, request: FastifyRequest):
     return session === null ? null : { origins: await findStorageOrigins(deps, session.accountId) };
   } catch (error) {
     // The page itself reports that the service is unavailable, which is better than an error instead of it.
-    request.log.warn({ err: error }, "the buckets of a visitor could not be found out");
+    request.log.warn({ err: error }, "the buckets of a visitor could not be read");
     return { origins: [] };
   }
 }

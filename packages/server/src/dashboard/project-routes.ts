@@ -111,7 +111,7 @@ export async function findStorageOrigins(
       return findSafeOrigin(await (await stores.get(id)).presignPut(anyUpload));
     } catch (error) {
       // Such as credentials that no current secret can decrypt. The pages still work without that bucket.
-      log.warn({ err: error, store: id }, "the address of a bucket could not be found out");
+      log.warn({ err: error, store: id }, "the URL of a bucket could not be determined");
       return null;
     }
   });

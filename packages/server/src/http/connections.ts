@@ -38,7 +38,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     loggedAt = performance.now();
     log.warn(
       { address, limit: limit.perAddress },
-      "refused connections from an address that has too many open; UPSTOW_CONNECTIONS_PER_ADDRESS sets the limit",
+      "rejected connections from an address that has too many open; UPSTOW_CONNECTIONS_PER_ADDRESS sets the limit",
     );
   });
   return {

@@ -109,7 +109,7 @@ export function toAppError(error: unknown): AppError {
       "The service cannot reach its database or storage right now.",
       {
         // If the connection broke during a commit, the change may or may not have been made.
-        suggestion: "Try again in a few seconds; an Idempotency-Key makes sure that it is done once.",
+        suggestion: "Try again in a few seconds; an Idempotency-Key ensures that it is done only once.",
         headers: { "retry-after": "5" },
       },
     );
@@ -151,7 +151,7 @@ function fromFramework(error: FastifyError): AppError | null {
 
 function internalError(): AppError {
   return new AppError("INTERNAL_ERROR", "Something went wrong on our side.", {
-    suggestion: "Try again; if it persists, report the X-Request-Id of this answer.",
+    suggestion: "Try again; if it persists, report the X-Request-Id of this response.",
   });
 }
 

@@ -110,7 +110,7 @@ function inexact(source: string): AppError {
   const shown = source.length > longestShown ? `${source.slice(0, longestShown)}…` : source;
   return invalid(
     "body",
-    `holds ${shown}, which no JSON number keeps exactly; send it as a string`,
+    `has ${shown}, which JSON numbers cannot represent exactly; send it as a string`,
     `Put it in quotes, for example "metadata": { "orderId": "${shown}" }.`,
   );
 }

@@ -232,7 +232,7 @@ export function createTransferMetrics(registry: Registry): TransferMetrics {
   });
   const refused = new Counter({
     name: "upstow_refused_connections_total",
-    help: "Connections refused because their address had too many open.",
+    help: "Connections rejected because their address had too many open.",
     registers: [registry],
   });
   const open = new Set<Socket>();

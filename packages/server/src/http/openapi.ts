@@ -124,7 +124,7 @@ function describeResponses(
     };
   }
   for (const [status, codes] of errors) described[status] ??= describeError(codes.join(", "));
-  described["default"] = describeError("Any other refusal");
+  described["default"] = describeError("Any other error");
   return described;
 }
 

@@ -50,7 +50,7 @@ export function exposeState(
   }).set(build, 1);
   new Gauge({
     name: "upstow_read_only",
-    help: "Whether changes are refused because the installation is being moved.",
+    help: "Whether changes are rejected because the installation is being moved.",
     registers,
     collect() {
       this.set(readOnly.isOn() ? 1 : 0);
@@ -138,7 +138,7 @@ export function exposeBacklog(
 export function countDamagedReads({ metrics, log }: Pick<Deps, "metrics" | "log">): Deps["onDamagedRead"] {
   const reads = new Counter({
     name: "upstow_damaged_reads_total",
-    help: "Reads refused because the bytes of a confirmed file are missing or changed.",
+    help: "Reads rejected because the bytes of a confirmed file are missing or changed.",
     registers: [metrics],
   });
   return (fileId) => {

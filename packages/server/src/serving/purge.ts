@@ -28,11 +28,11 @@ export function createCdnPurge(config: CdnPurgeConfig, apis: PurgeApis = publicA
   return {
     async purge(files) {
       const response = await fetch(orderFor(config, apis, files));
-      if (!response.ok) throw new Error(`the CDN answered ${response.status} to a purge`);
+      if (!response.ok) throw new Error(`the CDN responded to a purge with ${response.status}`);
       // Cloudflare may report an error in the body of a 200.
       if (config.driver === "cloudflare") {
         const { success } = (await response.json()) as { success?: boolean };
-        if (success !== true) throw new Error("the CDN refused a purge");
+        if (success !== true) throw new Error("the CDN rejected a purge");
       } else {
         await response.body?.cancel();
       }

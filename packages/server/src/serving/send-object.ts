@@ -250,7 +250,7 @@ function preconditionFailed(): AppError {
     "The file is not the one that If-Match or If-Unmodified-Since asks for.",
     {
       status: 412,
-      suggestion: "Read the file without the condition, and go on with its new ETag.",
+      suggestion: "Read the file without the condition, and continue with its new ETag.",
     },
   );
 }
@@ -258,7 +258,7 @@ function preconditionFailed(): AppError {
 function rangeNotSatisfiable(sizeBytes: number): AppError {
   return new AppError("VALIDATION_ERROR", `The file has ${sizeBytes} bytes, and none in this range.`, {
     status: 416,
-    suggestion: "Ask for a range within the size that Content-Range names.",
+    suggestion: "Request a range within the size in Content-Range.",
     headers: { "content-range": `bytes */${sizeBytes}` },
   });
 }

@@ -69,7 +69,8 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   const heldBack = new Map<string, string>();
   const alarm = createAlarm();
   const announce = createAnnouncer(deps.db, (error) => {
-    if (!closing.signal.aborted) deps.log.warn({ err: error }, "could not tell other instances of messages");
+    if (!closing.signal.aborted)
+      deps.log.warn({ err: error }, "could not notify other instances of messages");
   });
   /** A single attempt hardly waits; under load, one commit serves many. */
   const finishTogether = createLanes<FinishedAttempt, Noted>(
@@ -129,7 +130,7 @@ export function createDispatcher(deps: DispatcherDeps, options: DispatcherOption
   async function run(): Promise<void> {
     // Ring once it listens, because notifications from just before were missed.
     deps.db.listen(MESSAGES_CHANNEL, alarm.ring).then(alarm.ring, (error: unknown) => {
-      deps.log.warn({ err: error }, "cannot hear of new messages; looking for them every second");
+      deps.log.warn({ err: error }, "cannot listen for new messages; polling every second");
     });
     let lastAt = -paceMs;
     while (!closing.signal.aborted) {

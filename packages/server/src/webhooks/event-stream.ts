@@ -121,7 +121,7 @@ export function eventStreamRoute(app: ApiApp, deps: Deps): void {
       schema: {
         tags: ["webhooks"],
         summary: "Stream the events of the key's environment",
-        description: `Server-sent events. The data of each is JSON with ${Object.keys(StreamedEvent.properties).join(", ")}; body is the text that is signed and delivered. Send the last id seen as Last-Event-ID to go on behind it. Imports from a URL send upload.progress and upload.failed, without an id: they are not events to go on behind. An id without data says where the stream begins, and comments keep the connection alive.`,
+        description: `Server-sent events. The data of each is JSON with ${Object.keys(StreamedEvent.properties).join(", ")}; body is the text that is signed and delivered. Send the last id seen as Last-Event-ID to resume after it. Imports from a URL send upload.progress and upload.failed, without an id: they are not events to resume after. An id without data says where the stream begins, and comments keep the connection alive.`,
         querystring: EventStreamQuery,
       },
     },

@@ -125,7 +125,7 @@ async function logOutcome(tx: Queryable, now: number, attempt: FinishedAttempt):
 }
 
 function describeOutcome(claim: Claim, result: SendResult, retryDelayMs: number | null): string {
-  if (result.error === null) return `The webhook answered ${result.statusCode}.`;
+  if (result.error === null) return `The webhook returned ${result.statusCode}.`;
   const reason = describeFailure(result.error, result.statusCode);
   return `Attempt ${claim.attempt} failed (${reason}); ${describeNextAttempt(retryDelayMs)}.`;
 }

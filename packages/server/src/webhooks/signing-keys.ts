@@ -118,7 +118,7 @@ export async function rotateSigningKeys(
 function tooSoon(): AppError {
   return invalid(
     "force",
-    "must be true to rotate again within 24 hours: receivers that know only the keys from before the last rotation would refuse every delivery",
+    "must be true to rotate again within 24 hours: receivers that know only the keys from before the last rotation would reject every delivery",
   );
 }
 

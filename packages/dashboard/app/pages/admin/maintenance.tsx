@@ -75,6 +75,6 @@ function isBad(report: Report["report"]): boolean {
 
 function stateOf(report: Report["report"]): string {
   if (isBad(report)) return "look at this";
-  if (report["hasEnded"] === false) return "under way";
+  if (report["hasEnded"] === false) return "in progress";
   return report["hasMore"] === true ? "more to do" : "done";
 }

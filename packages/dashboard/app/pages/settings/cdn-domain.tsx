@@ -32,7 +32,7 @@ export function CdnDomain() {
         <CopyButton text={ownUrl ?? cdnUrl} label="Copy URL base" />
       </p>
       {!isOwner ? (
-        <p className="dim">The owner of the project can give it a domain of its own.</p>
+        <p className="dim">The owner of the project can set a custom domain.</p>
       ) : ownUrl === null ? (
         <NewDomain cdnUrl={cdnUrl} onSaved={loaded.reload} />
       ) : (
@@ -78,7 +78,7 @@ function NewDomain({ cdnUrl, onSaved }: { cdnUrl: string; onSaved: () => void })
   };
   return (
     <section>
-      <h3>A domain of your own</h3>
+      <h3>Custom domain</h3>
       <p>
         Point a CDN or a CNAME record of your domain at <code>{new URL(cdnUrl).host}</code>, with a
         certificate for your domain. URLs of this project’s files and variants then begin with it; existing

@@ -26,8 +26,8 @@ export function StorageSettings() {
     <>
       <h2>Storage</h2>
       <p>
-        New files can go to a bucket of your own, at any provider that speaks S3. Files that are stored
-        already stay where they are. Images there cannot be made into variants.
+        New files can go to your own bucket at any S3-compatible provider. Files that are stored already stay
+        where they are. Images there cannot be made into variants.
       </p>
       {isOwner ? <OwnStorage /> : <p className="dim">The owner of the project sets it.</p>}
     </>

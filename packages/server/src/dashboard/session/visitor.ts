@@ -74,7 +74,7 @@ async function markDevice(
   const account = { id: accountId, passwordHash: found.password_hash };
   if (findName(keyring, given, account) !== null) return given;
   const [key] = signingKeys(keyring);
-  if (key === undefined) throw new Error("the keyring holds no secret");
+  if (key === undefined) throw new Error("the keyring has no secret");
   const name = randomBytes(12).toString("base64url");
   return `${name}.${signatureOf(key, account, name).toString("base64url")}`;
 }

@@ -193,7 +193,7 @@ function createImportMetrics(registry: Registry, countRunning: () => number): Im
   for (const outcome of ["imported", ...IMPORT_FAILURES]) finished.inc({ outcome }, 0);
   new Gauge({
     name: "upstow_imports_running",
-    help: "Imports from a URL under way on this instance.",
+    help: "Imports from a URL in progress on this instance.",
     registers,
     collect() {
       this.set(countRunning());

@@ -66,7 +66,10 @@ export function createOpenSource(guard: OutboundGuard, patience: Patience): Open
   async function ask(raw: string, resume: ResumePoint | null, signal: AbortSignal): Promise<Response> {
     const parsed = parseOutboundUrl(raw, { plainHttp: true });
     if (!parsed.ok)
-      throw new ImportFailure("redirect", `The source redirects to a URL that is refused: ${parsed.reason}`);
+      throw new ImportFailure(
+        "redirect",
+        `The source redirects to a URL that is not allowed: ${parsed.reason}`,
+      );
     if (guard.isRefusedLiteral(parsed.url)) throw addressRefused();
     const request = start(parsed.url, headersFor(resume), signal);
     // Errors after the response are those of bytes behind its announced end.
@@ -170,7 +173,7 @@ function toSource(asked: Response, resume: ResumePoint | null, patience: Patienc
 
 function refusedBy(statusCode: number): ImportFailure {
   const mayPass = statusCode >= 500 || statusCode === 408 || statusCode === 429;
-  return new ImportFailure("status", `The source answered with status ${statusCode}.`, { mayPass });
+  return new ImportFailure("status", `The source returned status ${statusCode}.`, { mayPass });
 }
 
 function readLength(text: string | undefined): number | null {

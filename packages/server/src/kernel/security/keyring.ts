@@ -47,7 +47,7 @@ export function createKeyring(secrets: readonly string[]): Keyring {
     checks: keysFor("installation check").map(idOf),
     encrypt(text, purpose) {
       const [key] = sealingKeysFor(purpose);
-      if (key === undefined) throw new Error("the keyring holds no secret");
+      if (key === undefined) throw new Error("the keyring has no secret");
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv("aes-256-gcm", key, iv);
       const sealed = Buffer.concat([iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);

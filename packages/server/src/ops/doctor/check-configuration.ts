@@ -70,7 +70,7 @@ export function checkProxies({ trustedProxies, publicUrl, tls }: Config): Check[
     return [
       proxies.warning(
         "UPSTOW_PUBLIC_URL is https and this process has no certificate, so a proxy must stand in front.",
-        "Make sure that UPSTOW_TRUSTED_PROXIES lists its address; requests through it are refused otherwise.",
+        "Make sure that UPSTOW_TRUSTED_PROXIES lists its address; requests through it are rejected otherwise.",
       ),
     ];
   }

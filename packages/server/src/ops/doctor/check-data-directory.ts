@@ -58,7 +58,8 @@ async function checkSpace(path: string): Promise<Check> {
   const share = disk.blocks === 0 ? 0 : Math.round((100 * disk.bavail) / disk.blocks);
   const message = `${(freeBytes / GB).toFixed(1)} GB free (${share} %)`;
   const fix = "Make room on the disk, or move the data directory to a larger one.";
-  if (freeBytes < tooFewBytes) return directory.failed(`Only ${message}; uploads are refused soon.`, fix);
+  if (freeBytes < tooFewBytes)
+    return directory.failed(`Only ${message}; uploads will soon be rejected.`, fix);
   return freeBytes < scarceBytes ? directory.warning(`Only ${message}.`, fix) : directory.ok(message);
 }
 

@@ -40,7 +40,7 @@ async function checkDamage(db: Database): Promise<Check[]> {
   return [
     storage.warning(
       `${damaged} files were found damaged by the last check of stored files.`,
-      "`upstow verify` lists them; docs/verify.md says how to mend them.",
+      "`upstow verify` lists them; docs/verify.md says how to repair them.",
     ),
   ];
 }
@@ -176,6 +176,6 @@ async function checkBrowsers(bucket: Bucket, mend: boolean): Promise<Check> {
   } catch (error) {
     const reason = (error as Error).message;
     const fix = "Set the rule where the provider keeps it, as docs/s3.md says.";
-    return cors.warning(`Whether pages may upload was not found out or mended: ${reason}.`, fix);
+    return cors.warning(`Whether pages may upload could not be checked or fixed: ${reason}.`, fix);
   }
 }

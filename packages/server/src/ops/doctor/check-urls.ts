@@ -17,7 +17,7 @@ export async function checkUrls(config: Config, keyring: Keyring | null): Promis
   if (url.protocol === "http:" && !isPlainAccepted) {
     return [
       failed(
-        `${publicUrl} is plain http, which is refused ${config.tls === null ? "everywhere but on the machine itself" : "where the process has a certificate"}.`,
+        `${publicUrl} is plain http, which is rejected ${config.tls === null ? "everywhere but on the machine itself" : "where the process has a certificate"}.`,
         "Set UPSTOW_PUBLIC_URL to an https address, with UPSTOW_TLS_CERT or a proxy in front.",
       ),
     ];
@@ -69,7 +69,7 @@ async function checkService({ publicUrl, dataDir }: Config, keyring: Keyring | n
   const api = await probe(`${publicUrl}/api/v1/projects`);
   if (api.isAnswered && api.status === 403) {
     return failed(
-      `The service refuses requests through ${publicUrl} as plain HTTP.`,
+      `The service rejects requests through ${publicUrl} as plain HTTP.`,
       "List the proxy's address in UPSTOW_TRUSTED_PROXIES and let it send X-Forwarded-Proto.",
     );
   }
@@ -77,7 +77,7 @@ async function checkService({ publicUrl, dataDir }: Config, keyring: Keyring | n
     const here = keyring === null ? `and ${dataDir} holds none` : `not the one in ${dataDir}`;
     return failed(
       `Another installation answers at ${publicUrl}, ${here}.`,
-      "Set UPSTOW_DATA_DIR and UPSTOW_SECRET as for that service to examine it, or UPSTOW_PORT and UPSTOW_PUBLIC_URL to run another one beside it.",
+      "Set UPSTOW_DATA_DIR and UPSTOW_SECRET as for that service to examine it, or UPSTOW_PORT and UPSTOW_PUBLIC_URL to run another one next to it.",
     );
   }
   return ok(`the installation in ${dataDir} answers at ${publicUrl}`);

@@ -51,7 +51,7 @@ async function checkDatabaseAndWhatNeedsIt(deps: DoctorDeps): Promise<Check[]> {
   const { config, now } = deps;
   const { failed, warning } = createChecks("database");
   if (deps.openDatabase === null) {
-    return [warning(`${config.dataDir} holds no database yet.`, "Start the service once with npm start.")];
+    return [warning(`${config.dataDir} has no database yet.`, "Start the service once with npm start.")];
   }
   let db: Database;
   try {
@@ -60,7 +60,7 @@ async function checkDatabaseAndWhatNeedsIt(deps: DoctorDeps): Promise<Check[]> {
     return [
       failed(
         `It cannot be opened: ${(error as Error).message}.`,
-        "Restore the last backup, or mend the file's permissions.",
+        "Restore the last backup, or fix the file's permissions.",
       ),
     ];
   }

@@ -103,7 +103,7 @@ export function unknownAccount(email: string): AppError {
 function notEnterprise(account: AccountRow): AppError {
   return new AppError(
     "VALIDATION_ERROR",
-    `Accounts on the ${account.tier} tier have no limits of their own; only Enterprise accounts have.`,
+    `Accounts on the ${account.tier} tier cannot have custom limits; only Enterprise accounts can.`,
     { suggestion: `Move this one first: upstow account set-tier ${account.email} enterprise` },
   );
 }

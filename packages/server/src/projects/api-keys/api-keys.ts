@@ -101,7 +101,7 @@ export function typeForNewKey(actor: Actor, asked: KeyType | undefined): KeyType
   if (asked === undefined || asked === actor.environment) return actor.environment;
   throw unauthorized(
     `a ${actor.environment} key cannot create ${asked} keys`,
-    `A key makes keys of its own type only. Send a ${asked} key, or make the first one in the dashboard or by 'upstow key create'.`,
+    `A key can only create keys of the same type. Send a ${asked} key, or create the first one in the dashboard or by 'upstow key create'.`,
   );
 }
 

@@ -184,7 +184,7 @@ async function getRow(deps: StorageDeps, projectId: string): Promise<CustomerSto
 }
 
 const noBucket = () =>
-  new AppError("NOT_FOUND", "The project has no bucket of its own.", {
+  new AppError("NOT_FOUND", "The project has no custom bucket.", {
     suggestion: "Set one in its settings, or with `upstow storage set`.",
   });
 

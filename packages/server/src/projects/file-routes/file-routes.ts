@@ -190,7 +190,7 @@ function checkFormOrigins(origins: string[] = []): void {
   if (wrong === undefined) return;
   throw invalid(
     "formOrigins",
-    `must hold origins such as https://www.example.com, not ${JSON.stringify(wrong)}`,
+    `must list origins such as https://www.example.com, not ${JSON.stringify(wrong)}`,
   );
 }
 

@@ -77,7 +77,7 @@ export function uploadsReached(use: Use, { uploads, openUploads }: QuotaLimits):
   if (uploads === unlimited)
     return reached(
       `The sandbox of this project has too many open uploads: ${format(use.reservedUploads)} of ${format(openUploads)}.`,
-      { isOpen: true, help: "Upload with a live key what is no test." },
+      { isOpen: true, help: "Use a live key for uploads that are not tests." },
     );
   return reached(
     `The monthly upload quota of this project is reached: ${uploadsOf(use)} of ${format(uploads)}.`,

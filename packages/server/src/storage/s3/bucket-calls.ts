@@ -66,7 +66,7 @@ export function createBucketCalls(
     if (textOf(xml, "IsTruncated") !== "true") return { objects, next: null };
     // Tokens are unordered, and so are the keys of some stores.
     const next = textOf(xml, "NextContinuationToken");
-    if (next === "" || next === token) throw new BucketFault("the bucket's list of objects does not get on");
+    if (next === "" || next === token) throw new BucketFault("the bucket's list of objects does not advance");
     return { objects, next };
   }
 
@@ -155,7 +155,7 @@ export function createBucketCalls(
         if (textOf(xml, "IsTruncated") !== "true") return;
         const next = [decode(textOf(xml, "NextKeyMarker")), textOf(xml, "NextUploadIdMarker")] as const;
         if (!isLater(next, [key, uploadId]))
-          throw new BucketFault("the bucket's list of uploads does not get on");
+          throw new BucketFault("the bucket's list of uploads does not advance");
         [key, uploadId] = next;
       }
     },

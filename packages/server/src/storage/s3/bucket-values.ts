@@ -13,7 +13,7 @@ const longestKey = 1024;
 /** A size or count; Content-Length is missing if the bucket did not send it. */
 export function readSize(text: string | undefined): number {
   const size = /^\d{1,16}$/.test(text ?? "") ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(size)) throw new BucketFault("the bucket sent a size that is no number");
+  if (!Number.isSafeInteger(size)) throw new BucketFault("the bucket sent a size that is not a number");
   return size;
 }
 
@@ -40,7 +40,7 @@ export function readUploadId(text: string): string {
 /** Epoch milliseconds. */
 export function readTime(text: string | undefined): number {
   const time = Date.parse((text ?? "").slice(0, longestTime));
-  if (!Number.isSafeInteger(time)) throw new BucketFault("the bucket sent a time that is none");
+  if (!Number.isSafeInteger(time)) throw new BucketFault("the bucket sent an invalid time");
   return time;
 }
 

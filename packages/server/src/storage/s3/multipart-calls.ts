@@ -63,7 +63,7 @@ export function createMultipartCalls(
       if (textOf(xml, "IsTruncated") !== "true") return parts;
       const next = readPartNumber(textOf(xml, "NextPartNumberMarker"));
       if (next <= marker || page >= mostPages)
-        throw new BucketFault("the bucket's list of parts does not get on");
+        throw new BucketFault("the bucket's list of parts does not advance");
       marker = next;
     }
   }

@@ -26,7 +26,7 @@ export class S3Error extends StorageUnavailable {
     const known = codePattern.test(code) ? code : "";
     const words = quote(message);
     super(
-      `the bucket answered ${status}${known === "" ? "" : ` ${known}`}${words === "" ? "" : `: ${words}`}`,
+      `the bucket returned ${status}${known === "" ? "" : ` ${known}`}${words === "" ? "" : `: ${words}`}`,
     );
     this.status = status;
     this.code = known;

@@ -110,7 +110,7 @@ export const forgetEndedGrants = ({ db, now }: Deps, signal: AbortSignal): Promi
 
 type Grant = Readonly<FoundUploadGrant>;
 
-const askAgain = "Ask whoever gave you the grant for a new one.";
+const askAgain = "Request a new grant from the site that issued this one.";
 
 /** The holder can do nothing but upload within the grant's limits. Throws 401 unless the token is genuine and its key still counts. Expiry and places are for `checkOpen`. */
 export async function getHeldGrant(deps: Deps, token: string): Promise<{ actor: Actor; grant: Grant }> {

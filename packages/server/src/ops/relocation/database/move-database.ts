@@ -158,7 +158,7 @@ function inUse(description: string): AppError {
   return new AppError(
     "VALIDATION_ERROR",
     `The service has been started on ${description} since; what it did there would be lost.`,
-    { suggestion: "Go on with it there, or name another, empty database." },
+    { suggestion: "Continue with it there, or use another, empty database." },
   );
 }
 

@@ -113,7 +113,7 @@ export type Row = Record<string, string | number | Uint8Array | null>;
 
 const never: Partial<Record<TableName, string>> = {
   migration: "made by the schema itself",
-  rate_window: "rate windows last a minute and begin anew",
+  rate_window: "rate windows last one minute and restart",
   read_only: "concerns the old database only",
   relocation: "written by the move itself",
   relocated_table: "the journal of this copy",
