@@ -25,13 +25,32 @@ async function run(command: string, args: string[], env: NodeJS.ProcessEnv = pro
 
 interface Report {
   categories: Record<string, { score: number; auditRefs: { id: string }[] }>;
-  audits: Record<string, { score: number | null; title: string; displayValue?: string }>;
+  audits: Record<string, Audit>;
 }
+
+interface Audit {
+  score: number | null;
+  title: string;
+  displayValue?: string;
+  numericValue?: number;
+  details?: { items?: { description?: string }[] };
+}
+
+/** What the performance score is made of, good or bad. */
+const metrics = {
+  "first-contentful-paint": "FCP",
+  "largest-contentful-paint": "LCP",
+  "total-blocking-time": "TBT",
+  "cumulative-layout-shift": "CLS",
+  "speed-index": "SI",
+};
 
 function describeFlaws({ categories: all, audits }: Report, name: string): string[] {
   return (all[name]?.auditRefs ?? []).flatMap(({ id }) => {
-    const { score = null, title = "", displayValue = "" } = audits[id] ?? {};
-    return score === null || score >= 0.9 ? [] : [`  ${name}: ${title} ${displayValue}`];
+    const { score = null, title = "", displayValue = "", details } = audits[id] ?? {};
+    if (score === null || score >= 0.9) return [];
+    const described = details?.items?.flatMap(({ description }) => description ?? []) ?? [];
+    return [`  ${name}: ${title} ${displayValue}`, ...described.map((text) => `    ${text}`)];
   });
 }
 
@@ -53,6 +72,10 @@ async function measure(url: string, headers: Record<string, string>, scratch: st
   const result = JSON.parse(await readFile(report, "utf8"));
   for (const name of categories)
     for (const line of describeFlaws(result, name)) process.stdout.write(`${line}\n`);
+  const measured = Object.entries(metrics).map(
+    ([id, short]) => `${short} ${Number(result.audits[id].numericValue.toFixed(3))}`,
+  );
+  process.stdout.write(`  ${measured.join(", ")}\n`);
   return categories.map((name) => Math.round(result.categories[name].score * 100));
 }
 

@@ -19,9 +19,18 @@ export function listFirstCalls(path: string, search: string): string[] {
 export interface ManifestEntry {
   file: string;
   imports?: string[];
+  css?: string[];
   isDynamicEntry?: boolean;
 }
 export type Manifest = Record<string, ManifestEntry>;
+
+/** What every page starts with. First in line, since over HTTP/1.1 only a few files are fetched at once. */
+export function listShellFiles(manifest: Manifest): { scripts: string[]; styles: string[] } {
+  const { file, css = [] } = manifest["index.html"] ?? { file: "" };
+  return { scripts: [file].map(urlOf), styles: css.map(urlOf) };
+}
+
+const urlOf = (file: string) => `/dashboard/${file}`;
 
 /** The scripts of a page besides the first one, which asks for them only when it runs. */
 export function listPageScripts(manifest: Manifest, path: string): string[] {
@@ -34,5 +43,5 @@ export function listPageScripts(manifest: Manifest, path: string): string[] {
   const imported = (entry.imports ?? []).flatMap((name) =>
     name === "index.html" ? [] : (manifest[name]?.file ?? []),
   );
-  return [entry.file, ...imported].map((file) => `/dashboard/${file}`);
+  return [entry.file, ...imported].map(urlOf);
 }

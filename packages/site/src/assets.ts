@@ -24,6 +24,10 @@ const sources = new Map<string, { type: string; read: () => string | Buffer }>([
   ),
 ]);
 
+/** The font of most text. Pages name it at their start, or it would be requested once there is text to draw. */
+export const firstFont: string =
+  [...sources.keys()].find((path) => path.endsWith("/geist-latin-wght-normal.woff2")) ?? "";
+
 export interface Asset {
   type: string;
   body: string | Buffer;

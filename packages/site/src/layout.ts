@@ -1,6 +1,6 @@
 import { drawIcon } from "@upstow/kit/draw-icon";
 import { searchIcon, sunMoonIcon } from "@upstow/kit/icons";
-import { assetUrl } from "./assets.ts";
+import { assetUrl, firstFont } from "./assets.ts";
 import { escapeHtml } from "./escape.ts";
 
 export interface Shell {
@@ -44,6 +44,7 @@ export function renderShell({ title, description, section, body, version, extras
 <title>${escapeHtml(title)}</title>
 <meta name="description" content="${escapeHtml(description)}">
 <link rel="icon" href="${assetUrl("icon.svg")}" type="image/svg+xml">
+<link rel="preload" href="${firstFont}" as="font" type="font/woff2" crossorigin>
 <script src="${assetUrl("theme.js")}"></script>
 <link rel="stylesheet" href="${assetUrl("site.css")}">
 <script src="${assetUrl("site.js")}" type="module"></script>

@@ -55,7 +55,11 @@ test("what Files calls first starts with the page, and each call is made once", 
   );
   const calls = links.filter((url) => url.includes("/api/"));
   assert.deepEqual(calls, listFirstCalls(path, ""));
-  assert.ok(links.some((url) => url.includes("/assets/files-")));
+  for (const part of ["/assets/index-", "/assets/files-", "geist-latin-wght"])
+    assert.ok(
+      links.some((url) => url.includes(part)),
+      part,
+    );
   const times = links.map((url) => [url, requested.filter((other) => other === url).length]);
   assert.deepEqual(
     times,

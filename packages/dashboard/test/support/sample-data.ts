@@ -22,7 +22,7 @@ const kinds: [extension: string, type: string][] = [
   ["pdf", "application/pdf"],
   ["csv", "text/csv"],
   ["mp3", "audio/mpeg"],
-  ["mkv", "video/x-matroska"],
+  ["wav", "audio/wav"],
   ["zip", "application/zip"],
   ["json", "application/json"],
   ["docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
@@ -82,7 +82,7 @@ async function addFiles(app: TestApp, { projectId, live: key }: Tenant, count: n
       key,
       name: hostile[i - count + 10] ?? name,
       type,
-      routeSlug: i % 3 === 0 ? "default" : (routes[i % routes.length] ?? "default"),
+      routeSlug: routes[i % (routes.length + 1)] ?? "default",
       metadata: i % 4 === 0 ? { album: "spring", order: i } : {},
     });
   }

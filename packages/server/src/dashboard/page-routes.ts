@@ -2,7 +2,13 @@ import { hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import type { Signer } from "@fastify/cookie";
-import { dashboardFolder, listFirstCalls, listPageScripts, type Manifest } from "@upstow/dashboard";
+import {
+  dashboardFolder,
+  listFirstCalls,
+  listPageScripts,
+  listShellFiles,
+  type Manifest,
+} from "@upstow/dashboard";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Deps } from "../deps.ts";
 import { type PageSources, pageSources, type StaticFile, sendStatic } from "../http/static-file.ts";
@@ -30,7 +36,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
     app.get(path, { schema }, async (request, reply) => {
       // An unknown API call must not return a page.
       if (/^\/dashboard\/api(?:[/?]|$)/.test(request.url)) throw notFound("This call was");
-      const { index, manifest } = await pages();
+      const { index, manifest, font } = await pages();
       const visitor = await findVisitor(deps, signer, request);
       const origins = visitor?.origins ?? [];
       return reply
@@ -39,7 +45,9 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
           "cache-control": "no-cache",
           vary: "cookie",
           // What crawlers see is a sign-in page.
-          ...(visitor === null ? { "x-robots-tag": "noindex" } : { link: preload(manifest, request.url) }),
+          ...(visitor === null
+            ? { "x-robots-tag": "noindex" }
+            : { link: preload(manifest, font, request.url) }),
         })
         .type(index.type)
         .send(withOrigins(index, origins));
@@ -73,10 +81,13 @@ async function findVisitor(deps: Deps, signer: Signer, request: FastifyRequest):
 }
 
 /** What the page of a signed-in visitor needs next, so that the browser need not run its script to learn of it. */
-function preload(manifest: Manifest, url: string): string {
+function preload(manifest: Manifest, font: string, url: string): string {
   const [path = "", search = ""] = url.split("?", 2);
+  const { scripts, styles } = listShellFiles(manifest);
   return [
-    ...listPageScripts(manifest, path).map((script) => `<${script}>; rel=modulepreload`),
+    ...styles.map((style) => `<${style}>; rel=preload; as=style; crossorigin`),
+    ...[...scripts, ...listPageScripts(manifest, path)].map((script) => `<${script}>; rel=modulepreload`),
+    `<${font}>; rel=preload; as=font; crossorigin`,
     // As the page's own calls are made: the browser would not use the response of any other.
     ...listFirstCalls(path, search).map((call) => `<${call}>; rel=preload; as=fetch; crossorigin`),
   ].join(", ");
@@ -164,6 +175,8 @@ const types: Record<string, string> = {
 interface Pages {
   index: StaticFile;
   manifest: Manifest;
+  /** The URL of the font of the first text, which would otherwise be requested once there is text. */
+  font: string;
   /** By name, below assets/. */
   assets: Map<string, StaticFile>;
 }
@@ -176,7 +189,9 @@ async function findPages(): Promise<Pages | null> {
       names.map(async (name): Promise<[string, StaticFile]> => [name, await readPage(`assets/${name}`)]),
     );
     const manifest = JSON.parse(await readFile(new URL("manifest.json", dashboardFolder), "utf8"));
-    return { index: await readPage("index.html"), manifest, assets: new Map(assets) };
+    const styles = assets.find(([name]) => name.endsWith(".css"))?.[1].body.toString() ?? "";
+    const font = /\/assets\/fonts\/[\w./-]*\/geist-latin-wght-normal\.woff2/.exec(styles)?.[0] ?? "";
+    return { index: await readPage("index.html"), manifest, font, assets: new Map(assets) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

@@ -34,7 +34,13 @@ export function Thumbnail({ file, className }: { file: FoundFile; className: str
         alt=""
         loading="lazy"
         style={hasLoaded ? undefined : style}
-        onLoad={() => setLoaded(true)}
+        // Loaded is not yet painted: until then the row would be empty. What is replaced meanwhile never decodes.
+        onLoad={({ currentTarget }) =>
+          currentTarget.decode().then(
+            () => setLoaded(true),
+            () => {},
+          )
+        }
         onError={() => setBroken(true)}
       />
     );
