@@ -1,4 +1,5 @@
 import type { DocPage } from "../docs-library.ts";
+import { createHeadingIds } from "../heading-ids.ts";
 import type { ApiDocument, ApiOperation, ApiParameter, JsonSchema } from "./api-document.ts";
 import { describeRange, describeType, type FieldRow, listFields } from "./describe-schema.ts";
 
@@ -26,7 +27,12 @@ function renderGroup(tag: string, endpoints: Endpoint[]): DocPage {
   const title = `API: ${tag}`;
   const list = endpoints.map(({ method, path }) => `\`${method} ${path.replace("/api/v1", "")}\``).join(", ");
   const summary = `Requests, responses and errors of ${list}.`;
-  const markdown = `# ${title}\n\n${summary}\n\n${endpoints.map(renderEndpoint).join("\n")}`;
+  const nameHeading = createHeadingIds();
+  const contents = endpoints.map(({ method, path: url, operation }) => {
+    const name = operation.summary ?? url;
+    return `- [${name}](#${nameHeading(name)}): \`${method} ${url.replace("/api/v1", "")}\``;
+  });
+  const markdown = `# ${title}\n\n${contents.join("\n")}\n\n${endpoints.map(renderEndpoint).join("\n")}`;
   const path = `reference/api/${tag.toLowerCase().replaceAll(" ", "-")}`;
   return { path, title, summary, markdown };
 }
