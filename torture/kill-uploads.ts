@@ -13,7 +13,7 @@ const roundsPerRecount = 20;
 const mostDownloads = 2_000;
 const mostViolations = 20;
 
-/** Kills the server in the middle of uploads, again and again, and holds it to everything it has acknowledged. */
+/** Kills the server in the middle of uploads, again and again, and checks that nothing it acknowledged is lost. */
 export const killUploads = onBothDatabases("kills", killUploadsOn);
 
 async function killUploadsOn(

@@ -5,7 +5,7 @@ export interface LogOutput {
   write(line: string): void;
   /** Lines that could not be written. */
   dropped(): number;
-  /** Writes what is left, as far as that is possible without waiting. */
+  /** Writes the remaining lines, as far as possible without waiting. */
   flush(): void;
 }
 

@@ -163,7 +163,7 @@ export function interrupted(deleted: number): AppError {
 
 const batchSize = 100;
 
-/** Deletes files that have expired or were not claimed in time, as a call of their owner would. Nobody can read them any more. */
+/** Deletes files that have expired or were not claimed in time, as their owner could. They are already unreadable. */
 export async function deleteEndedFiles(deps: Deps, signal?: AbortSignal): Promise<number> {
   let count = 0;
   while (signal?.aborted !== true) {

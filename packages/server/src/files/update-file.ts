@@ -127,7 +127,7 @@ interface FileChanges {
   name: string | null;
   metadata: string | null;
   access: Access | null;
-  /** 1 where `audience` replaces what is there, even by nothing. */
+  /** 1 to replace the audience, even with null. */
   setsAudience: 0 | 1;
   audience: string | null;
   /** The same for `expiresAt`. */

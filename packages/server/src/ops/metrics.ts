@@ -63,7 +63,7 @@ export function exposeState(
       registers,
       async collect() {
         const disk = await statfs(config.dataDir).catch(() => null);
-        // Instances with a bucket and a secret of their own need no data directory.
+        // Instances with a bucket and UPSTOW_SECRET need no data directory.
         if (disk === null) this.remove();
         else this.set(disk[blocks] * disk.bsize);
       },

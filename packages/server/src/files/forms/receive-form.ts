@@ -32,7 +32,7 @@ type Holder = Uploader & { grant: NonNullable<Uploader["grant"]> };
 const redirectField = "success_redirect";
 const typePattern = new RegExp(CONTENT_TYPE_PATTERN);
 
-/** Every file of the form is an upload of its own; one that is refused does not keep the others out. */
+/** Every file of the form is a separate upload; if one is rejected, the others still arrive. */
 export async function receiveForm(
   deps: Deps,
   holder: Holder,

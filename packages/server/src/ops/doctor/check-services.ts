@@ -108,7 +108,7 @@ function* withVirus(sizeBytes: number): Generator<Buffer> {
 const metrics = createChecks("metrics");
 const metricsWithinMs = 5_000;
 
-/** Whether something answers where a scraper would ask. Without a listener of their own there is nothing to check. */
+/** Requests the metrics like a scraper would. Only if they have a separate listener. */
 export async function checkMetrics({ metricsAddress, metricsToken }: Config): Promise<Check[]> {
   if (metricsAddress === null) return [];
   const { host, port } = metricsAddress;

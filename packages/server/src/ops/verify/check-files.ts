@@ -190,7 +190,7 @@ async function acceptEtag(
 export type Finding =
   /** The bytes of a confirmed file are not there or not the confirmed ones. Only a restore or a new upload can help. */
   | { kind: "damaged-file"; fileId: string; key: string; store: string; reason: DamageReason }
-  /** A customer's bucket that holds the file does not respond, or the store is not one of this installation. */
+  /** A customer's bucket that holds the file does not respond, or the installation has no such store. */
   | { kind: "unchecked-file"; fileId: string; key: string; store: string; reason: string }
   /** No file or image variant refers to it. */
   | { kind: "orphaned-object"; key: string }

@@ -34,7 +34,7 @@ interface WalkOptions {
   onFinding: OnFinding;
   onStep: (walk: Walk) => void;
   signal: AbortSignal;
-  /** Stops after as many, to be continued later. */
+  /** Stops after this many; a later call continues. */
   mostSteps?: number;
   /** Between steps, to leave room for others. */
   pauseMs?: number;

@@ -95,7 +95,7 @@ export const sumAccountUse = statement((q, p: AccountScope, dialect) => {
 });
 
 /**
- * Serialises reservations for a project that has a limit. Others, and what ends uploads, go on meanwhile: they are
+ * Serialises reservations for a project that has a limit. Other reservations, and whatever ends uploads, continue meanwhile: they are
  * never refused, or only make room.
  */
 export const lockTotal = statement((q, p: Scope) =>

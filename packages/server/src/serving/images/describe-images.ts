@@ -74,7 +74,7 @@ export interface Backfill {
 
 const filesAtOnce = 1_000;
 
-/** Marks images without facts as due, in short steps, beside the running service. What is marked stays so. */
+/** Marks images without facts as due, in short steps while the service runs. Marks are never removed. */
 export async function backfillFacts(
   db: Database,
   { retries, ...own }: { store: string; imageTypes: ImageTypes; retries: boolean },
@@ -132,7 +132,7 @@ export const claimFacts = statement((q, p: { id: string; seen: number; leaseMs: 
     .returningAll(),
 );
 
-/** Whoever comes first: all who looked found the same. */
+/** The first writer wins: all of them found the same facts. */
 export const saveFacts = statement((q, p: { id: string; image: string }) =>
   q
     .updateTable("file")

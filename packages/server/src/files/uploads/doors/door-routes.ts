@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import { crc32 } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../../deps.ts";
-import { AppError, invalid } from "../../../kernel/errors.ts";
+import { AppError } from "../../../kernel/errors.ts";
 import {
   createKeyCheck,
   type LastUsed,
@@ -13,12 +11,48 @@ import { createUploadCount } from "../../../projects/api-keys/rate-limit.ts";
 import { cdnFor, fileUrl } from "../../../projects/file-url.ts";
 import { getHeldGrant } from "../grants/grant.ts";
 import type { Uploader } from "../request-upload.ts";
+import { interruptUpload } from "../resumable/lease.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
+import { getResumable, uploadTokens } from "../resumable/uploads.ts";
+import { typePattern } from "./door-headers.ts";
+
+/** What the handlers of a door share. */
+export interface Door {
+  deps: Deps;
+  /** Tokens in the URLs of uploads. */
+  tokens: ReturnType<typeof uploadTokens>;
+  identify: IdentifyUploader;
+}
+
+export function createDoor(deps: Deps, lastUsed: LastUsed): Door {
+  return { deps, tokens: uploadTokens(deps), identify: createUploaderCheck(deps, lastUsed) };
+}
+
+export async function findByToken(
+  { deps, tokens }: Door,
+  request: FastifyRequest,
+  token: string,
+): Promise<ResumableUpload> {
+  const id = tokens.read(token);
+  request.fileId = id ?? undefined;
+  return getResumable(deps, id);
+}
+
+/** Ends a request that still sends bytes, so that they are counted in what is returned. */
+export async function interruptByToken(
+  door: Door,
+  request: FastifyRequest,
+  token: string,
+): Promise<ResumableUpload> {
+  const found = await findByToken(door, request, token);
+  await interruptUpload(door.deps, found);
+  return getResumable(door.deps, found.id);
+}
 
 /** Who may open an upload at a door: the holder of an upload grant, or of an API key, whose calls are counted. */
-export type IdentifyUploader = (request: FastifyRequest, reply: FastifyReply) => Promise<Uploader>;
+type IdentifyUploader = (request: FastifyRequest, reply: FastifyReply) => Promise<Uploader>;
 
-export function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
+function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
   const checkKey = createKeyCheck(deps, lastUsed);
   const count = createUploadCount(deps);
   return async (request, reply) => {
@@ -55,7 +89,7 @@ export function takeRawBodies(app: FastifyInstance): void {
   app.decorateRequest("actor");
 }
 
-export interface CorsRules {
+interface CorsRules {
   methods: string;
   exposed: string;
 }
@@ -88,103 +122,3 @@ export function fileHeaders(deps: Pick<Deps, "config">, upload: ResumableUpload)
 }
 
 export const fileHeaderNames = "Upstow-File-Id, Upstow-File-Key, Upstow-File-Url";
-
-/** A whole number in a header; undefined if there is none, null if it is something else. */
-export function readCount(value: string | string[] | undefined): number | undefined | null {
-  if (value === undefined) return undefined;
-  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : null;
-}
-
-/** Null with chunked encoding, 0 without a body. */
-export function contentLengthOf({ headers }: FastifyRequest): number | null {
-  if (headers["transfer-encoding"] !== undefined) return null;
-  return readCount(headers["content-length"]) ?? 0;
-}
-
-const typePattern = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+([ \t]*;[ -~]*)?$/;
-
-/** The type a client states for its file; anything that is none counts as unknown. */
-export function fileType(stated: string | undefined): string {
-  return stated !== undefined && stated.length <= 255 && typePattern.test(stated)
-    ? stated
-    : "application/octet-stream";
-}
-
-/** The file name in a Content-Disposition: `filename*` in UTF-8 before `filename`, which may be quoted. */
-export function readDisposition(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  const extended = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(header)?.[1];
-  const decoded = extended === undefined ? null : decode(extended);
-  if (decoded !== null) return clean(decoded);
-  const quoted = /;\s*filename\s*=\s*"((?:[^"\\]|\\.)*)"/i.exec(header)?.[1];
-  if (quoted !== undefined) return clean(asUtf8(quoted.replaceAll(/\\(.)/g, "$1")));
-  const plain = /;\s*filename\s*=\s*([^;\s"]+)/i.exec(header)?.[1];
-  return plain === undefined ? null : clean(asUtf8(plain));
-}
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Node reads headers as Latin-1, and browsers send UTF-8. */
-function asUtf8(text: string): string {
-  const decoded = Buffer.from(text, "latin1").toString("utf8");
-  return decoded.includes("\ufffd") ? text : decoded;
-}
-
-const clean = (name: string) => name.toWellFormed().replaceAll("\0", "");
-
-export const checksumAlgorithms = ["sha1", "sha256", "md5", "crc32"] as const;
-
-export interface Checksum {
-  update(chunk: Buffer): void;
-  verify(): void;
-}
-
-/** Of `<algorithm> <base64>`. A body that does not match is 460, and nothing of it is kept. */
-export function readChecksum(header: string | string[] | undefined): Checksum | undefined {
-  if (header === undefined) return undefined;
-  const [algorithm = "", expected = "", ...rest] = String(header).split(" ");
-  const known = checksumAlgorithms.find((name) => name === algorithm);
-  const isBase64 = /^[A-Za-z0-9+/]{4,88}={0,2}$/.test(expected);
-  if (known === undefined || !isBase64 || rest.length > 0)
-    throw invalid(
-      "Upload-Checksum",
-      "must be an algorithm and a checksum in base64",
-      `Algorithms: ${checksumAlgorithms.join(", ")}.`,
-    );
-  const sum = known === "crc32" ? createCrc32() : createSum(known);
-  return {
-    update: sum.update,
-    verify() {
-      if (sum.digest().equals(Buffer.from(expected, "base64"))) return;
-      throw new AppError("VALIDATION_ERROR", "The checksum does not match the bytes that arrived.", {
-        status: 460,
-        suggestion: "Nothing of this request was kept. Send it again.",
-      });
-    },
-  };
-}
-
-function createSum(algorithm: string) {
-  const hash = createHash(algorithm);
-  return { update: (chunk: Buffer) => void hash.update(chunk), digest: () => hash.digest() };
-}
-
-function createCrc32() {
-  let value = 0;
-  return {
-    update(chunk: Buffer) {
-      value = crc32(chunk, value);
-    },
-    digest() {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32BE(value);
-      return bytes;
-    },
-  };
-}

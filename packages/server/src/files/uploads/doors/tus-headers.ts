@@ -11,7 +11,7 @@ import { removeOpenMultipart } from "../queries.ts";
 import type { ArrivingFile, Uploader } from "../request-upload.ts";
 import { deleteResumable, type ResumableUpload, setJoined } from "../resumable/queries.ts";
 import { getResumable, type NewResumable, openResumable } from "../resumable/uploads.ts";
-import { fileType } from "./door-routes.ts";
+import { fileType } from "./door-headers.ts";
 
 type Described = Omit<ArrivingFile, "fileSize">;
 

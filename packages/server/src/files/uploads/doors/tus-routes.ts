@@ -5,19 +5,18 @@ import { type ApiApp, typed } from "../../../http/request-context.ts";
 import { AppError, invalid } from "../../../kernel/errors.ts";
 import type { LastUsed } from "../../../projects/api-keys/authenticate.ts";
 import { appendFirst, appendTo, finishIfWhole } from "../resumable/append.ts";
-import { interruptUpload } from "../resumable/lease.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
-import { cancelResumable, getResumable, openResumable, uploadTokens } from "../resumable/uploads.ts";
+import { cancelResumable, openResumable } from "../resumable/uploads.ts";
 import { expiresAt } from "../rules.ts";
+import { checksumAlgorithms, contentLengthOf, readChecksum, readCount } from "./door-headers.ts";
 import {
   allowPages,
-  checksumAlgorithms,
-  contentLengthOf,
-  createUploaderCheck,
+  createDoor,
+  type Door,
   fileHeaderNames,
   fileHeaders,
-  readChecksum,
-  readCount,
+  findByToken,
+  interruptByToken,
   takeRawBodies,
 } from "./door-routes.ts";
 import { joinPartials, readConcat, readUploadMetadata } from "./tus-headers.ts";
@@ -39,17 +38,10 @@ const cors = {
 const params = Type.Object({ token: Type.String({ maxLength: PATH_PARAM_MAX }) });
 const schema = { hide: true };
 
-/** What is remembered of a creation, to be repeated by HEAD. */
+/** Headers of the creation that HEAD has to repeat. */
 interface Described {
   metadata?: string;
   concat?: string;
-}
-
-/** What the handlers share. */
-interface Tus {
-  deps: Deps;
-  tokens: ReturnType<typeof uploadTokens>;
-  identify: ReturnType<typeof createUploaderCheck>;
 }
 
 /** tus 1.0. An upload's URL is all that its client needs to continue; only creation takes a key or a grant. */
@@ -58,8 +50,7 @@ export function tusRoutes(http: FastifyInstance, deps: Deps, lastUsed: LastUsed)
     takeRawBodies(scope);
     allowPages(scope, cors);
     requireVersion(scope);
-    const tus = { deps, tokens: uploadTokens(deps), identify: createUploaderCheck(deps, lastUsed) };
-    addHandlers(typed(scope), tus);
+    addHandlers(typed(scope), createDoor(deps, lastUsed));
   });
 }
 
@@ -77,26 +68,26 @@ function requireVersion(scope: FastifyInstance): void {
   });
 }
 
-function addHandlers(app: ApiApp, tus: Tus): void {
-  const { deps } = tus;
+function addHandlers(app: ApiApp, door: Door): void {
+  const { deps } = door;
   app.options("/tus", { schema }, async (_request, reply) => reply.headers(abilities(deps)).code(204).send());
   app.options("/tus/:token", { schema: { ...schema, params } }, async (_request, reply) =>
     reply.headers(abilities(deps)).code(204).send(),
   );
-  app.post("/tus", { schema }, (request, reply) => create(tus, request, reply));
+  app.post("/tus", { schema }, (request, reply) => create(door, request, reply));
   const byToken = { schema: { ...schema, params } };
-  app.patch("/tus/:token", byToken, (request, reply) => patch(tus, request, reply, request.params.token));
-  app.head("/tus/:token", byToken, (request, reply) => head(tus, request, reply, request.params.token));
+  app.patch("/tus/:token", byToken, (request, reply) => patch(door, request, reply, request.params.token));
+  app.head("/tus/:token", byToken, (request, reply) => head(door, request, reply, request.params.token));
   app.delete("/tus/:token", byToken, (request, reply) =>
-    terminate(tus, request, reply, request.params.token),
+    terminate(door, request, reply, request.params.token),
   );
   // For clients and proxies that know only GET and POST.
   app.post("/tus/:token", byToken, (request, reply) => {
     const { token } = request.params;
     const method = request.headers["x-http-method-override"];
-    if (method === "PATCH") return patch(tus, request, reply, token);
-    if (method === "DELETE") return terminate(tus, request, reply, token);
-    if (method === "HEAD") return head(tus, request, reply, token);
+    if (method === "PATCH") return patch(door, request, reply, token);
+    if (method === "DELETE") return terminate(door, request, reply, token);
+    if (method === "HEAD") return head(door, request, reply, token);
     throw invalid("X-HTTP-Method-Override", "must be PATCH, HEAD or DELETE here");
   });
 }
@@ -111,15 +102,9 @@ function abilities(deps: Deps): Record<string, string> {
   };
 }
 
-async function find({ deps, tokens }: Tus, request: FastifyRequest, token: string): Promise<ResumableUpload> {
-  const id = tokens.read(token);
-  request.fileId = id ?? undefined;
-  return getResumable(deps, id);
-}
-
-async function create(tus: Tus, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { deps, tokens } = tus;
-  const uploader = await tus.identify(request, reply);
+async function create(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { deps, tokens } = door;
+  const uploader = await door.identify(request, reply);
   const { headers } = request;
   const described: Described = {};
   if (headers["upload-metadata"] !== undefined) described.metadata = String(headers["upload-metadata"]);
@@ -164,10 +149,10 @@ function append(
   });
 }
 
-async function patch(tus: Tus, request: FastifyRequest, reply: FastifyReply, token: string) {
-  const { deps } = tus;
+async function patch(door: Door, request: FastifyRequest, reply: FastifyReply, token: string) {
+  const { deps } = door;
   const { headers } = request;
-  const found = await find(tus, request, token);
+  const found = await findByToken(door, request, token);
   if (headers["content-type"] !== bodyType)
     throw new AppError("VALIDATION_ERROR", `The Content-Type must be ${bodyType}.`, {
       status: 415,
@@ -192,11 +177,9 @@ async function patch(tus: Tus, request: FastifyRequest, reply: FastifyReply, tok
     .send();
 }
 
-async function head(tus: Tus, request: FastifyRequest, reply: FastifyReply, token: string) {
-  const { deps } = tus;
-  const found = await find(tus, request, token);
-  await interruptUpload(deps, found);
-  const current = await getResumable(deps, found.id);
+async function head(door: Door, request: FastifyRequest, reply: FastifyReply, token: string) {
+  const { deps } = door;
+  const current = await interruptByToken(door, request, token);
   // After a crash between the last byte and the end.
   const upload = isPartial(current) ? current : await finishIfWhole(deps, current);
   const { metadata, concat } = describedOf(upload);
@@ -216,11 +199,9 @@ async function head(tus: Tus, request: FastifyRequest, reply: FastifyReply, toke
     .send();
 }
 
-async function terminate(tus: Tus, request: FastifyRequest, reply: FastifyReply, token: string) {
-  const { deps } = tus;
-  const found = await find(tus, request, token);
-  await interruptUpload(deps, found);
-  await cancelResumable(deps, await getResumable(deps, found.id));
+async function terminate(door: Door, request: FastifyRequest, reply: FastifyReply, token: string) {
+  const { deps } = door;
+  await cancelResumable(deps, await interruptByToken(door, request, token));
   return reply.code(204).send();
 }
 

@@ -168,7 +168,7 @@ function toActor(grant: Grant): Actor {
 const idLength = 26;
 
 /**
- * `<prefix><id><signature>`: an id that only this service can have given out. Nothing in it has to be kept secret from
+ * `<prefix><id><signature>`: an id that only this service can have issued. Nothing in it has to be kept secret from
  * the database, so a repeated call can be given the same token.
  */
 export interface SignedIds {

@@ -163,7 +163,7 @@ export interface JobLimits {
   deadlineMs: number;
   /** Time to wait while others, not the service, use the CPU. Without it, workers do not yield. */
   patienceMs: number;
-  /** Wall-clock time, whoever uses the CPU. */
+  /** Wall-clock time, whatever else uses the CPU. */
   giveUpMs: number;
 }
 
