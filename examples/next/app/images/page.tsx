@@ -31,16 +31,11 @@ export default async function ImagesPage() {
               alt={name}
               width={320}
               height={Math.round((320 * (image?.height ?? 1)) / (image?.width ?? 1))}
-              placeholder={toPlaceholder(image?.thumbhash)}
+              placeholder={thumbHashToDataUrl(image?.thumbhash ?? "") ?? "empty"}
             />
           </li>
         ))}
       </ul>
     </main>
   );
-}
-
-/** As next/image takes it: a small picture in a `data:` URL. */
-function toPlaceholder(thumbhash = "") {
-  return (thumbHashToDataUrl(thumbhash) ?? "empty") as `data:image/${string}` | "empty";
 }

@@ -1,5 +1,5 @@
 /** A ThumbHash as a small PNG in a `data:` URL, or null if it is none. Runs everywhere, without an image library. */
-export function thumbHashToDataUrl(thumbhash: string): string | null {
+export function thumbHashToDataUrl(thumbhash: string): `data:image/png;base64,${string}` | null {
   const hash = fromBase64(thumbhash);
   if (hash === null || hash.length < 5) return null;
   const { width, height, rgba } = decode(hash);
