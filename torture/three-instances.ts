@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { type Cluster, startCluster } from "./cluster/cluster.ts";
 import { judgeFiles } from "./cluster/judge-files.ts";
-import { type Call, startLedgerClients } from "./cluster/ledger-clients.ts";
+import { type Call, describeStep, startLedgerClients } from "./cluster/ledger-clients.ts";
 import { createHookedRoute } from "./cluster/sdk-clients.ts";
 import type { Random } from "./random.ts";
 import type { Outcome, RunOptions } from "./scenario.ts";
@@ -84,8 +84,9 @@ export async function threeInstances({ rounds, random, isTimeUp, onRound }: RunO
       const until = performance.now();
       await wait(mostRetryMs);
       note(`slowest step after ${name} (ms)`, findSlowest([...busy.calls, ...other.calls], until));
-      if (Math.min(busy.openSince(), other.openSince()) < until)
-        violations.push(`after ${name}, a step of an upload took over ${mostRetryMs} ms`);
+      for (const step of [...busy.open, ...other.open])
+        if (step.startedAt < until)
+          violations.push(`after ${name}, a step took over ${mostRetryMs} ms: ${describeStep(step)}`);
       if (noticedAt !== null) {
         const before = findP99(other.calls, quietFrom, from);
         const during = findP99(other.calls, noticedAt, until);

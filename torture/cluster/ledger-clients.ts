@@ -14,12 +14,20 @@ export interface Call {
   endedAt: number;
 }
 
+/** A step that has not succeeded yet. */
+export interface OpenStep {
+  what: string;
+  startedAt: number;
+  /** What each attempt heard instead, and when. */
+  refusals: string[];
+}
+
 export interface LedgerClients {
   done: Done[];
   failures: string[];
   calls: Call[];
-  /** When the oldest unfinished step started. */
-  openSince(): number;
+  /** The steps that have not succeeded yet. */
+  open: ReadonlySet<OpenStep>;
   /** Finishes the uploads in progress. */
   stop(): Promise<void>;
 }
@@ -37,12 +45,12 @@ export function startLedgerClients({ url, key, routeSlug, random, count }: Optio
   const done: Done[] = [];
   const failures: string[] = [];
   const calls: Call[] = [];
-  const open = new Set<{ startedAt: number }>();
+  const open = new Set<OpenStep>();
   let isStopped = false;
 
   async function tryUntilDone<T>(what: string, attempt: () => Promise<T | { refused: string }>): Promise<T> {
     const startedAt = performance.now();
-    const step = { startedAt };
+    const step: OpenStep = { what, startedAt, refusals: [] };
     open.add(step);
     using _ = { [Symbol.dispose]: () => void open.delete(step) };
     for (;;) {
@@ -52,8 +60,8 @@ export function startLedgerClients({ url, key, routeSlug, random, count }: Optio
         calls.push({ startedAt, endedAt });
         return result as T;
       }
-      if (endedAt - startedAt > patienceMs)
-        throw new Error(`${what} failed for ${patienceMs} ms: ${result.refused}`);
+      step.refusals.push(`${result.refused} after ${Math.round(endedAt - startedAt)} ms`);
+      if (endedAt - startedAt > patienceMs) throw new Error(describeStep(step));
       await wait(random.int(50, 300));
     }
   }
@@ -104,10 +112,16 @@ export function startLedgerClients({ url, key, routeSlug, random, count }: Optio
     done,
     failures,
     calls,
-    openSince: () => Math.min(...[...open].map(({ startedAt }) => startedAt)),
+    open,
     async stop() {
       isStopped = true;
       await working;
     },
   };
+}
+
+/** With what every attempt heard: the last one alone may have met another fault. */
+export function describeStep({ what, startedAt, refusals }: OpenStep): string {
+  const tookMs = Math.round(performance.now() - startedAt);
+  return `${what} for ${tookMs} ms: ${refusals.join("; ") || "no response yet"}`;
 }

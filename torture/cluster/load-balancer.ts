@@ -32,7 +32,7 @@ export async function startLoadBalancer(ports: number[]): Promise<LoadBalancer> 
       const wasTaken = error.code !== "ECONNREFUSED";
       if (!wasTaken && left > 1) return forward(request, response, left - 1);
       if (response.headersSent) response.destroy();
-      else response.writeHead(502).end("the instance went away");
+      else response.writeHead(502).end(`the instance went away (${error.code ?? error.message})`);
     });
     outgoing.on("response", (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
