@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { findUpload } from "../src/files/uploads/queries.ts";
 import { createId } from "../src/kernel/ids.ts";
 import { writeLog } from "../src/projects/logs/queries.ts";
 import { findLogsOfType } from "../src/projects/logs/routes.ts";
@@ -46,6 +47,37 @@ onBothDatabases("logs", (database) => {
       new Set(["project.created", "key.created"]),
     );
     assert.deepEqual([page.nextCursor, page.hasMore], [null, false]);
+  });
+
+  it("keeps every file and its entry as sent, of uploads that are requested at once", async () => {
+    const tenant = await app.createTenant("pro");
+    const names = ["plain", 'a "quoted" name', "back\\slash", "ünï💾code", "null", "{}", "[1,2]", "%s $1 :x"];
+    const wanted = names.flatMap((name) => [`${name}.bin`, `${name}.dat`]);
+    const requested = await Promise.all(
+      wanted.map((fileName, i) =>
+        app.call("POST", "upload/request", {
+          key: tenant.live,
+          body: {
+            fileName,
+            fileSize: i + 1,
+            contentType: "application/octet-stream",
+            routeSlug: "default",
+            metadata: { fileName, i, none: null },
+          },
+        }),
+      ),
+    );
+    const { logs } = await list(tenant, "?type=upload.requested");
+    assert.equal(logs.length, wanted.length);
+    for (const [i, { status, body }] of requested.entries()) {
+      assert.equal(status, 200);
+      const entry = logs.find((log: { fileId: string }) => log.fileId === body.fileId);
+      assert.equal(entry.message, `Upload of "${wanted[i]}" was requested.`);
+      const file = await app.app.deps.db.get(findUpload, { id: body.fileId, ...tenant, environment: "live" });
+      assert.deepEqual([entry.data.size, entry.key], [i + 1, file?.key]);
+      assert.deepEqual([file?.name, file?.size_bytes, file?.expires_at], [wanted[i], i + 1, null]);
+      assert.deepEqual(JSON.parse(file?.metadata ?? ""), { fileName: wanted[i], i, none: null });
+    }
   });
 
   it("names file and key where an entry is about a file", async () => {

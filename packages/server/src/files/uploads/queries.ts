@@ -1,4 +1,5 @@
 import type { Environment } from "@upstow/contract";
+import { insertTogether } from "../../db/insert-together.ts";
 import type { FileRow } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { notEnded } from "../life.ts";
@@ -9,34 +10,30 @@ export interface FileScope {
   environment: Environment;
 }
 
-export const insertFile = statement((q, p: FileRow) =>
-  q.insertInto("file").values({
-    id: p.id,
-    key: p.key,
-    project_id: p.project_id,
-    environment: p.environment,
-    route_slug: p.route_slug,
-    name: p.name,
-    size_bytes: p.size_bytes,
-    type: p.type,
-    status: "UPLOADING",
-    metadata: p.metadata,
-    sha256: null,
-    etag: null,
-    store: p.store,
-    upload_id: p.upload_id,
-    reserved_period: p.reserved_period,
-    reap_at: p.reap_at,
-    created_at: p.created_at,
-    updated_at: p.updated_at,
-    completed_at: null,
-    access: p.access,
-    audience: p.audience,
-    stored_apart: p.stored_apart,
-    links_revoked_at: 0,
-    expires_at: p.expires_at,
-  }),
-);
+/** A new file is open. Columns that only its completion sets are left out. */
+export const { insertOne: insertFile, insert: addFile } = insertTogether<FileRow>("file", [
+  "id",
+  "key",
+  "project_id",
+  "environment",
+  "route_slug",
+  "name",
+  "size_bytes",
+  "type",
+  "status",
+  "metadata",
+  "store",
+  "upload_id",
+  "reserved_period",
+  "reap_at",
+  "created_at",
+  "updated_at",
+  "access",
+  "audience",
+  "stored_apart",
+  "links_revoked_at",
+  "expires_at",
+]);
 
 export const findOpenUpload = statement((q, p: FileScope) =>
   q

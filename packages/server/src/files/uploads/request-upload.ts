@@ -16,7 +16,7 @@ import { buildStorageKey, objectKey, placeFor } from "../../storage/storage-key.
 import { hasEnded, readExpiry } from "../life.ts";
 import { checkGrantedType, checkOpen, takePlaceOf } from "./grants/grant.ts";
 import type { FoundUploadGrant } from "./grants/queries.ts";
-import { findUpload, insertFile } from "./queries.ts";
+import { addFile, findUpload } from "./queries.ts";
 import {
   ARRIVAL_SEC,
   accessFor,
@@ -265,7 +265,7 @@ export async function openUpload(
   return deps.db.transact(async (tx) => {
     const [held] = await Promise.all([
       actor.storeName === null ? undefined : tx.get(holdStore, { id: actor.storeName }),
-      tx.run(insertFile, saved),
+      addFile(tx, saved),
       writeLog(tx, now, {
         projectId: actor.projectId,
         environment: actor.environment,

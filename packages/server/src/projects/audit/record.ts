@@ -1,7 +1,7 @@
 import type { AuditAction, AuditTarget } from "@upstow/contract";
 import type { AuditRow } from "../../db/account-schema.ts";
 import type { Queryable } from "../../db/database.ts";
-import { statement } from "../../db/statement.ts";
+import { insertTogether } from "../../db/insert-together.ts";
 import type { Author } from "../../kernel/actor.ts";
 import { createId } from "../../kernel/ids.ts";
 
@@ -114,29 +114,27 @@ export interface Change {
   after?: object;
 }
 
-const insertAudit = statement((q, p: AuditRow) =>
-  q.insertInto("audit").values({
-    id: p.id,
-    project_id: p.project_id,
-    account_id: p.account_id,
-    author_kind: p.author_kind,
-    author_id: p.author_id,
-    author_name: p.author_name,
-    address: p.address,
-    user_agent: p.user_agent,
-    action: p.action,
-    target_kind: p.target_kind,
-    target_id: p.target_id,
-    target_label: p.target_label,
-    changes: p.changes,
-    created_at: p.created_at,
-  }),
-);
+const { insert: insertRecord } = insertTogether<AuditRow>("audit", [
+  "id",
+  "project_id",
+  "account_id",
+  "author_kind",
+  "author_id",
+  "author_name",
+  "address",
+  "user_agent",
+  "action",
+  "target_kind",
+  "target_id",
+  "target_label",
+  "changes",
+  "created_at",
+]);
 
 /** Part of the transaction that makes the change: neither is there without the other. */
 export async function record(tx: Queryable, now: number, author: Author, change: Change): Promise<void> {
   const { target } = change;
-  await tx.run(insertAudit, {
+  await insertRecord(tx, {
     id: createId(now),
     project_id: change.projectId ?? null,
     account_id: change.accountId ?? null,

@@ -1,23 +1,22 @@
 import type { Environment, LogType } from "@upstow/contract";
 import type { QueryCreator } from "#kysely";
 import type { Queryable } from "../../db/database.ts";
+import { insertTogether } from "../../db/insert-together.ts";
 import type { LogRow, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { createId } from "../../kernel/ids.ts";
 
-export const insertLog = statement((q, p: LogRow) =>
-  q.insertInto("log").values({
-    id: p.id,
-    project_id: p.project_id,
-    environment: p.environment,
-    type: p.type,
-    file_id: p.file_id,
-    key: p.key,
-    message: p.message,
-    data: p.data,
-    created_at: p.created_at,
-  }),
-);
+export const { insertOne: insertLog, insert: addLog } = insertTogether<LogRow>("log", [
+  "id",
+  "project_id",
+  "environment",
+  "type",
+  "file_id",
+  "key",
+  "message",
+  "data",
+  "created_at",
+]);
 
 interface LogStretch {
   projectId: string;
@@ -66,7 +65,7 @@ interface LogEntry {
 
 /** Part of the transaction that makes the logged change. */
 export async function writeLog(tx: Queryable, now: number, entry: LogEntry): Promise<void> {
-  await tx.run(insertLog, {
+  await addLog(tx, {
     id: createId(now),
     project_id: entry.projectId,
     environment: entry.environment,
