@@ -5,7 +5,8 @@ import {
   type RouteEnvironment,
   type UpdateRouterBody,
 } from "@upstow/contract";
-import { type Queryable, UniqueViolation } from "../../db/database.ts";
+import { type Queryable, UniqueViolation, withCommit } from "../../db/database.ts";
+import { gather } from "../../db/lanes.ts";
 import type { FileRouteRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -16,11 +17,11 @@ import { writeLog } from "../logs/queries.ts";
 import {
   deleteRouteRow,
   findRouteRow,
-  freeRoutePlace,
+  freeRoutePlaces,
   insertRoute,
   moveOpenUploads,
   moveUnscannedFiles,
-  takeRoutePlace,
+  takeRoutePlaces,
   updateRouteRow,
 } from "./queries.ts";
 
@@ -39,35 +40,67 @@ export async function createRoute(
   checkScan(deps.config, body.scan);
   await checkWebhookUrl(deps, body.webhookUrl);
   const now = deps.now();
-  return deps.db.transact(async (tx) => {
-    const place = await tx.get(takeRoutePlace, { projectId: actor.projectId });
-    if (place === null) throw tooManyRoutes();
-    const route = await tx.get(insertRoute, {
-      id: createId(now),
-      project_id: actor.projectId,
-      slug: body.slug,
-      allowed_types: JSON.stringify(body.allowedTypes ?? []),
-      max_file_size_bytes: body.maxFileSize ?? null,
-      webhook_url: body.webhookUrl ?? null,
-      environment,
-      access: body.access ?? "public",
-      expire_after_days: body.expireAfterDays ?? null,
-      claim_within_sec: body.claimWithin ?? null,
-      keep_location: Number(body.keepLocation ?? false),
-      check_content: body.checkContent ?? "off",
-      strip_metadata: body.stripMetadata ?? "off",
-      scan: Number(body.scan ?? false),
-      scan_unknown: body.scanUnknown ?? "refuse",
-      form_origins: JSON.stringify(body.formOrigins ?? []),
-      created_at: now,
-      updated_at: now,
-    });
-    if (route === null) throw duplicateSlug(body.slug);
-    await logChange(tx, now, actor, "router.created", route.slug);
-    await record(tx, now, deps.author, { action: "route.created", ...target(route), after: route });
-    await onSaved(tx, route);
-    return route;
+  const route = newRoute(actor.projectId, environment, body, now);
+  await deps.db.transact(async (tx) => {
+    // Sent together, to lock the project for only one round trip. The lock comes first: creations with the same slugs,
+    // in another order, could otherwise wait for each other.
+    const place = takePlaces(tx, actor.projectId, { projectId: actor.projectId, count: 1 });
+    const inserted = Promise.resolve().then(() => tx.run(insertRoute, route));
+    const consequences = Promise.all([
+      logChange(tx, now, actor, "router.created", route.slug),
+      record(tx, now, deps.author, { action: "route.created", ...target(route), after: route }),
+      onSaved(tx, route),
+    ]);
+    inserted.catch(() => {});
+    consequences.catch(() => {});
+    await place;
+    if ((await inserted) === 0) throw duplicateSlug(body.slug);
+    await consequences;
   }, actor.projectId);
+  return route;
+}
+
+interface Places {
+  projectId: string;
+  count: number;
+}
+
+/** Routes that are created in one transaction take their places together; where these are too many, one by one. */
+const takePlaces = gather<Places>(
+  (sum, more) => {
+    sum.count += more.count;
+  },
+  async (tx, places) => {
+    if ((await tx.run(takeRoutePlaces, places)) === 0) throw tooManyRoutes();
+  },
+);
+
+function newRoute(
+  projectId: string,
+  environment: RouteEnvironment,
+  body: CreateRouterBody,
+  now: number,
+): FileRouteRow {
+  return {
+    id: createId(now),
+    project_id: projectId,
+    slug: body.slug,
+    allowed_types: JSON.stringify(body.allowedTypes ?? []),
+    max_file_size_bytes: body.maxFileSize ?? null,
+    webhook_url: body.webhookUrl ?? null,
+    environment,
+    access: body.access ?? "public",
+    expire_after_days: body.expireAfterDays ?? null,
+    claim_within_sec: body.claimWithin ?? null,
+    keep_location: Number(body.keepLocation ?? false),
+    check_content: body.checkContent ?? "off",
+    strip_metadata: body.stripMetadata ?? "off",
+    scan: Number(body.scan ?? false),
+    scan_unknown: body.scanUnknown ?? "refuse",
+    form_origins: JSON.stringify(body.formOrigins ?? []),
+    created_at: now,
+    updated_at: now,
+  };
 }
 
 export async function getRoute(deps: Deps, actor: Actor, id: string): Promise<FileRouteRow> {
@@ -161,11 +194,22 @@ export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise
     const route = await tx.get(deleteRouteRow, { id, projectId: actor.projectId });
     if (route === null) throw notFound("File route");
     mayChange(actor, route.environment);
-    await tx.run(freeRoutePlace, { projectId: actor.projectId });
-    await logChange(tx, now, actor, "router.deleted", route.slug);
-    await record(tx, now, deps.author, { action: "route.deleted", ...target(route), before: route });
+    await withCommit(tx, () =>
+      Promise.all([
+        freePlaces(tx, actor.projectId, { projectId: actor.projectId, count: 1 }),
+        logChange(tx, now, actor, "router.deleted", route.slug),
+        record(tx, now, deps.author, { action: "route.deleted", ...target(route), before: route }),
+      ]),
+    );
   }, actor.projectId);
 }
+
+const freePlaces = gather<Places>(
+  (sum, more) => {
+    sum.count += more.count;
+  },
+  async (tx, places) => void (await tx.run(freeRoutePlaces, places)),
+);
 
 /** A test key may only change what live traffic never uses. */
 function mayChange(actor: Actor, environment: RouteEnvironment): void {

@@ -31,8 +31,7 @@ export const insertRoute = statement((q, p: FileRouteRow) =>
       ...settingsOf(p),
       created_at: p.created_at,
     })
-    .onConflict((conflict) => conflict.columns(["project_id", "slug"]).doNothing())
-    .returningAll(),
+    .onConflict((conflict) => conflict.columns(["project_id", "slug"]).doNothing()),
 );
 
 /** Every project has one; it accepts everything. */
@@ -59,18 +58,20 @@ export const insertDefaultRoute = statement((q, p: { id: string; projectId: stri
   }),
 );
 
-/** Reserves one of the project's route slots; no row if all are used. The condition is the lock. */
-export const takeRoutePlace = statement((q, p: { projectId: string }) =>
+/** Reserves some of the project's route slots; no row changes if too few are left. The condition is the lock. */
+export const takeRoutePlaces = statement((q, p: { projectId: string; count: number }) =>
   q
     .updateTable("project")
-    .set({ route_count: sql`route_count + 1` })
+    .set({ route_count: sql`route_count + cast(${p.count} as bigint)` })
     .where("id", "=", p.projectId)
-    .where("route_count", "<", ROUTES_PER_PROJECT_MAX)
-    .returning("id"),
+    .where(sql<boolean>`route_count + cast(${p.count} as bigint) <= ${sql.lit(ROUTES_PER_PROJECT_MAX)}`),
 );
 
-export const freeRoutePlace = statement((q, p: { projectId: string }) =>
-  q.updateTable("project").set({ route_count: sql`route_count - 1` }).where("id", "=", p.projectId),
+export const freeRoutePlaces = statement((q, p: { projectId: string; count: number }) =>
+  q
+    .updateTable("project")
+    .set({ route_count: sql`route_count - cast(${p.count} as bigint)` })
+    .where("id", "=", p.projectId),
 );
 
 /** The newest first. */
