@@ -166,28 +166,6 @@ onBothDatabases("the audit trail", (database) => {
     await step("DELETE /api/v1/projects/:id", "project.deleted", { ...own, ids });
   });
 
-  it("has every one of the changes that are made at once", async () => {
-    const { projectId, live: key } = await app.createTenant("pro");
-    const slugs = Array.from({ length: 20 }, (_, i) => `at-once-${i}`).sort();
-    const labels = (rows: { target_label: string | null }[]) => rows.map((row) => row.target_label).sort();
-    let made: Answer[] = [];
-    const created = await readTrail(app, async () => {
-      made = await Promise.all(
-        slugs.map((slug) => app.call("POST", `projects/${projectId}/routers`, { key, body: { slug } })),
-      );
-    });
-    assert.deepEqual(labels(created), slugs);
-    for (const row of created) {
-      assert.deepEqual([row.action, row.project_id, row.account_id], ["route.created", projectId, null]);
-      assert.equal(JSON.parse(row.changes).slug.to, row.target_label);
-    }
-    const deleted = await readTrail(app, () =>
-      Promise.all(made.map(({ body }) => app.call("DELETE", `routers/${body.router.id}`, { key }))),
-    );
-    assert.deepEqual(labels(deleted), slugs);
-    assert.ok(deleted.every(({ action }) => action === "route.deleted"));
-  });
-
   it("has what people change in the dashboard", async () => {
     const own = { by: "user", headers: await cookieFor(tenant.accountId) } as const;
     const prefix = `/dashboard/api${inProject}`;

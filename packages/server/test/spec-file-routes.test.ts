@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { createId } from "../src/kernel/ids.ts";
+import { readTrail } from "./support/audit-trail.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import {
   type CallOptions,
@@ -224,6 +225,28 @@ onBothDatabases("file routes", (database) => {
     const changes = { slug: "merged-2", maxFileSize: null, allowedTypes: ["a/b"], environment: "live" };
     assert.deepEqual({ ...rest, updatedAt: before.updatedAt }, { ...before, ...changes });
     assert.ok(updatedAt > before.updatedAt);
+  });
+
+  it("leaves an entry in the audit trail for each of many that are created or deleted at once", async () => {
+    const slugs = Array.from({ length: 20 }, (_, i) => `at-once-${i}`).sort();
+    const labels = (rows: { target_label: string | null }[]) => rows.map((row) => row.target_label).sort();
+    let made: { id: string }[] = [];
+    const creations = await readTrail(app, async () => {
+      made = await Promise.all(slugs.map((slug) => created({ slug })));
+    });
+    assert.deepEqual(labels(creations), slugs);
+    for (const row of creations) {
+      assert.deepEqual(
+        [row.action, row.project_id, row.account_id],
+        ["route.created", tenant.projectId, null],
+      );
+      assert.equal(JSON.parse(row.changes).slug.to, row.target_label);
+    }
+    const deletions = await readTrail(app, () =>
+      Promise.all(made.map(({ id }) => app.call("DELETE", `routers/${id}`, { key: tenant.live }))),
+    );
+    assert.deepEqual(labels(deletions), slugs);
+    assert.ok(deletions.every(({ action }) => action === "route.deleted"));
   });
 
   it("lets a test key change only test routes", async () => {
