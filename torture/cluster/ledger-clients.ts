@@ -6,7 +6,8 @@ import type { Done } from "./judge-files.ts";
 const contentType = "application/octet-stream";
 /** How long a client waits for one response. */
 const attemptMs = 6_000;
-const patienceMs = 90_000;
+/** Longer than a fault takes on a busy machine, which may need a minute to start three instances again. */
+const patienceMs = 300_000;
 
 /** A step of an upload, repeated until it succeeded. */
 export interface Call {
@@ -25,6 +26,8 @@ export interface OpenStep {
 export interface LedgerClients {
   done: Done[];
   failures: string[];
+  /** Files whose last step was given up: it may have been done without a response. */
+  givenUp: ReadonlySet<string>;
   calls: Call[];
   /** The steps that have not succeeded yet. */
   open: ReadonlySet<OpenStep>;
@@ -45,6 +48,7 @@ export function startLedgerClients({ url, key, routeSlug, random, count }: Optio
   const done: Done[] = [];
   const failures: string[] = [];
   const calls: Call[] = [];
+  const givenUp = new Set<string>();
   const open = new Set<OpenStep>();
   let isStopped = false;
 
@@ -96,7 +100,9 @@ export function startLedgerClients({ url, key, routeSlug, random, count }: Optio
       await response.arrayBuffer();
       return response.ok ? true : { refused: String(response.status) };
     });
+    givenUp.add(fileId);
     const { file } = await post<{ file: { id: string; url: string } }>("upload/complete", { fileId });
+    givenUp.delete(fileId);
     done.push({ id: file.id, url: file.url, sha256: hash("sha256", bytes) });
   }
 
@@ -111,6 +117,7 @@ export function startLedgerClients({ url, key, routeSlug, random, count }: Optio
   return {
     done,
     failures,
+    givenUp,
     calls,
     open,
     async stop() {
