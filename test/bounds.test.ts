@@ -1,34 +1,17 @@
 import assert from "node:assert/strict";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { describe, it } from "node:test";
-import type { FastifyInstance, RouteOptions } from "fastify";
 import { z } from "zod";
 import { hostedTools } from "../packages/mcp/src/tools.ts";
 import { createTransformTool } from "../packages/mcp/src/transform-tool.ts";
 import { startApp } from "../packages/server/test/support/start-app.ts";
+import { collectRoutes } from "./support/collect-routes.ts";
 import { readSourceFiles } from "./support/source-files.ts";
 import { findUnlimited } from "./support/unbounded-lists.ts";
 import { findUnbounded, type Schema } from "./support/unbounded-schemas.ts";
 
-/** Every route of the real service, as the framework is told of it. */
-async function collectRoutes(): Promise<RouteOptions[]> {
-  const routes: RouteOptions[] = [];
-  const watch = (message: unknown) => {
-    const { fastify } = message as { fastify: FastifyInstance };
-    fastify.addHook("onRoute", (route) => void routes.push(route));
-  };
-  subscribe("fastify.initialization", watch);
-  try {
-    await (await startApp()).close();
-  } finally {
-    unsubscribe("fastify.initialization", watch);
-  }
-  return routes;
-}
-
 describe("what callers send", () => {
   it("has a bound in every schema of every route", async () => {
-    const routes = await collectRoutes();
+    const routes = await collectRoutes(async () => (await startApp()).close());
     const looked = routes.flatMap(({ method, url, schema }) =>
       (["body", "querystring", "params", "headers"] as const).flatMap((part) => {
         const found = schema?.[part] as Schema | undefined;

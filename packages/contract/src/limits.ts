@@ -137,6 +137,12 @@ export const METADATA_FILTER_MAX = 1_024;
 export const METADATA_MAX_BYTES = 16 * KB;
 export const METADATA_MAX_DEPTH = 10;
 export const BODY_MAX_BYTES = MB;
+/** A larger JSON body takes one of its account's places for large requests. */
+export const LARGE_BODY_BYTES = 64 * KB;
+/** Large requests of one account that are handled at once, per instance; more wait. */
+export const LARGE_REQUESTS_AT_ONCE = 4;
+/** Body of a call that needs neither key nor session. */
+export const ANONYMOUS_BODY_MAX_BYTES = 64 * KB;
 /** Levels of nested objects and arrays in a JSON body. */
 export const BODY_MAX_DEPTH = 100;
 /** Keys of all objects in a JSON body. The parts of the largest multipart upload have 20,000. */

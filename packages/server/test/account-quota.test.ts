@@ -130,7 +130,9 @@ onBothDatabases("the quota of an account", (database) => {
     await use(second.id, { uploads: 1000 });
     await deleteProject(second.id);
     const third = await addProject();
-    expectCeiling(await third.live.requestAnswer());
+    const refused = await third.live.requestAnswer();
+    expectCeiling(refused);
+    assert.match(refused.body.error.message, /: 2,000 completed and 0 open uploads of 2,000\.$/);
     await purgeProject(app.app.deps, second.id);
     expectCeiling(await third.live.requestAnswer());
     app.clock.advance(32 * 24 * 3_600_000);
@@ -147,7 +149,9 @@ onBothDatabases("the quota of an account", (database) => {
     await deleteProject(second.id);
     const third = await addProject();
     await use(third.id, { storedBytes: 5 * GB - filled });
-    expectCeiling(await third.live.requestAnswer({ fileSize: 1 }));
+    const refused = await third.live.requestAnswer({ fileSize: 1 });
+    expectCeiling(refused);
+    assert.match(refused.body.error.message, / bytes stored and 0 bytes reserved by open uploads of /);
     await purgeProject(app.app.deps, second.id);
     assert.equal((await third.live.requestAnswer({ fileSize: 1 })).status, 200);
   });
@@ -161,7 +165,9 @@ onBothDatabases("the quota of an account", (database) => {
     await deleteProject(second.id);
     const third = await addProject();
     assert.equal((await third.live.requestAnswer()).status, 200);
-    expectCeiling(await third.live.requestAnswer());
+    const refused = await third.live.requestAnswer();
+    expectCeiling(refused);
+    assert.match(refused.body.error.message, /: 1,998 completed and 2 open uploads of 2,000\.$/);
     app.clock.advance(21 * 60_000);
     await reapAbandonedUploads(app.app.deps);
     assert.equal((await third.live.requestAnswer()).status, 200);

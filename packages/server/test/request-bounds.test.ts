@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import type { Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
 import {
+  ANONYMOUS_BODY_MAX_BYTES,
   ERROR_TEXT_MAX,
   HEADERS_MAX,
+  LARGE_BODY_BYTES,
+  LARGE_REQUESTS_AT_ONCE,
   QUERY_PARAMS_MAX,
   REQUEST_URL_MAX,
   STREAMS_PER_ACCOUNT_MAX,
@@ -10,11 +14,13 @@ import {
   TOOL_BATCH_MAX,
   TOOL_BODY_MAX_BYTES,
 } from "@upstow/contract";
+import type { RouteOptions } from "fastify";
+import { collectRoutes } from "../../../test/support/collect-routes.ts";
 import { errorBody } from "../src/http/error-handler.ts";
 import { AppError } from "../src/kernel/errors.ts";
 import { createOpenStreams } from "../src/webhooks/open-streams.ts";
 import { expectError } from "./support/expect-error.ts";
-import { requestHead, sendRaw } from "./support/raw-http.ts";
+import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";
 
 describe("the size of a request", () => {
@@ -56,6 +62,119 @@ describe("the size of a request", () => {
     assert.notEqual((await send(batch.slice(1))).body?.error?.code, "VALIDATION_ERROR");
     const padded = { ...message(1), params: { text: "a".repeat(TOOL_BODY_MAX_BYTES) } };
     expectError(await send(padded), 413, "VALIDATION_ERROR");
+  });
+});
+
+describe("long bodies", () => {
+  const openToAll = { UPSTOW_WELCOME_UPLOADS: "on" };
+  let app: TestApp;
+  let routes: RouteOptions[];
+  before(async () => {
+    routes = await collectRoutes(async () => {
+      app = await startApp({ env: openToAll });
+    });
+  });
+  after(() => app.close());
+
+  /** Everything of a request but the last byte of its body. The service is about to handle it. */
+  async function hold(key: string, path: string, body: string): Promise<Socket> {
+    const socket = await openSocket(app.url);
+    const lines = [`Authorization: Bearer ${key}`, "Content-Type: application/json", "Expect: 100-continue"];
+    socket.write(requestHead("POST", `/api/v1/${path}`, [...lines, `Content-Length: ${body.length}`]));
+    assert.equal((await readAnswer(socket)).status, 100);
+    socket.write(body.slice(0, -1));
+    return socket;
+  }
+
+  async function finish(socket: Socket, body: string): Promise<number> {
+    socket.write(body.slice(-1));
+    const { status } = await readAnswer(socket);
+    socket.destroy();
+    return status;
+  }
+
+  it("of callers without key or session are not read", async () => {
+    const taking = routes.flatMap(({ method, url }) =>
+      [method].flat().flatMap((name) => (/^(POST|PUT|PATCH|DELETE)$/.test(name) ? [{ name, url }] : [])),
+    );
+    assert.ok(taking.length > 100, `${taking.length} routes`);
+    // It soon gives up waiting for the rest of a body, which is 408.
+    const impatient = await startApp({ env: openToAll, bodyWithinMs: 500 });
+    const read: string[] = [];
+    for (const { name, url } of taking) {
+      const head = requestHead(name, url.replaceAll(/:\w+|\*/g, "x"), [
+        `Content-Length: ${ANONYMOUS_BODY_MAX_BYTES + 1}`,
+        "Content-Type: application/json",
+        `Origin: ${impatient.url}`,
+      ]);
+      const { status } = await sendRaw(impatient.url, head);
+      assert.ok(status >= 400, `${name} ${url}: ${status}`);
+      if (status === 408) read.push(`${name} ${url}`);
+    }
+    await impatient.close();
+    // It has a limit of its own.
+    assert.deepEqual(read, ["POST /api/v1/mcp"]);
+  });
+
+  it("of one account are read a few at a time; small ones and those of others pass", async () => {
+    const [tenant, other] = [await app.createTenant("free"), await app.createTenant("free")];
+    const long = JSON.stringify({ fileName: "a".repeat(LARGE_BODY_BYTES) });
+    const send = (key: string, body: string) => app.call("POST", "upload/request", { key, body });
+    const held = await Promise.all(
+      Array.from({ length: LARGE_REQUESTS_AT_ONCE }, () => hold(tenant.live, "upload/request", long)),
+    );
+    // Once a later call is answered, the service has seen these.
+    expectError(await send(tenant.live, "{}"), 400, "VALIDATION_ERROR");
+    let isAnswered = false;
+    const waiting = send(tenant.test, long).then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    for (let i = 0; i < 20; i++) {
+      expectError(await send(other.live, long), 400, "VALIDATION_ERROR");
+      expectError(await send(tenant.live, "{}"), 400, "VALIDATION_ERROR");
+    }
+    assert.equal(isAnswered, false);
+    // One that hangs up makes room as well as one that ends.
+    held.shift()?.destroy();
+    expectError(await waiting, 400, "VALIDATION_ERROR");
+    assert.deepEqual(new Set(await Promise.all(held.map((socket) => finish(socket, long)))), new Set([400]));
+    expectError(await send(tenant.live, long), 400, "VALIDATION_ERROR");
+  });
+
+  it("are not all that makes a request large", async () => {
+    const large = routes.flatMap(({ method, url, config }) => (config?.isLarge ? [`${method} ${url}`] : []));
+    const calls = [
+      "POST /upload/batch/request",
+      "POST /upload/batch/complete",
+      "POST /upload/multipart/init",
+      "POST /upload/multipart/sign",
+      "DELETE /files",
+      "POST /files/claim",
+      "POST /files/restore",
+      "POST /files/links",
+      "POST /files/links/revoke",
+      "GET /projects/:id/routers",
+    ];
+    for (const prefix of ["/api/v1", "/dashboard/api/in/:projectId/:environment"])
+      for (const call of calls) assert.ok(large.includes(call.replace(" ", ` ${prefix}`)), call);
+
+    const tenant = await app.createTenant("free");
+    const empty = JSON.stringify({ files: [] });
+    const held = await Promise.all(
+      Array.from({ length: LARGE_REQUESTS_AT_ONCE }, () => hold(tenant.live, "upload/batch/request", empty)),
+    );
+    await app.call("GET", "usage", { key: tenant.live });
+    const path = `projects/${tenant.projectId}/routers?limit=1`;
+    let isAnswered = false;
+    const waiting = app.call("GET", path, { key: tenant.live }).then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    for (let i = 0; i < 20; i++) await app.call("GET", "usage", { key: tenant.live });
+    assert.equal(isAnswered, false);
+    assert.deepEqual(new Set(await Promise.all(held.map((socket) => finish(socket, empty)))), new Set([400]));
+    assert.equal((await waiting).status, 200);
   });
 });
 

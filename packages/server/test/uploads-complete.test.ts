@@ -272,6 +272,7 @@ onBothDatabases("completing uploads", (database) => {
     it("signs only parts that the upload has", async () => {
       const upload = await client.init();
       expectInvalid(await client.sign(upload, [1, 99]), "partNumbers");
+      expectInvalid(await client.sign(upload, [2, 1, 2]), "partNumbers");
       for (const numbers of [[4], [0], [1, 2, 5], [], ["1"], [1.5], 1])
         expectError(await client.sign(upload, numbers as number[]), 400, "VALIDATION_ERROR");
       expectError(

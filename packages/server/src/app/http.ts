@@ -15,6 +15,7 @@ import { answerErrorsInEnvelope, answerUnknownPaths } from "../http/error-handle
 import { answerHealthProbes } from "../http/health.ts";
 import { honourIdempotencyKeys } from "../http/idempotency.ts";
 import { acceptJsonBodies, limitRequestSize } from "../http/json-body.ts";
+import { limitLargeRequests } from "../http/large-requests.ts";
 import { exposeMetrics, type TransferMetrics } from "../http/metrics.ts";
 import { describeApi } from "../http/openapi.ts";
 import { type ReadOnlyMode, refuseChanges } from "../http/read-only.ts";
@@ -141,6 +142,7 @@ function customerApi(app: FastifyInstance, deps: Deps, services: Services): void
     async (scope) => {
       authenticate(scope, deps, services.lastUsed);
       limitRates(scope, deps);
+      limitLargeRequests(scope, ({ actor }) => actor.accountId);
       honourIdempotencyKeys(scope, deps);
       const api = typed(scope);
       for (const addRoutes of [

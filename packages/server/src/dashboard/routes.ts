@@ -1,6 +1,8 @@
+import { ANONYMOUS_BODY_MAX_BYTES } from "@upstow/contract";
 import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import type { Importer } from "../files/imports/importer.ts";
+import { limitLargeRequests } from "../http/large-requests.ts";
 import { typed } from "../http/request-context.ts";
 import type { Transforms } from "../serving/images/transforms.ts";
 import { adminRoutes } from "./admin-routes.ts";
@@ -34,13 +36,19 @@ export function dashboardRoutes(
       });
       await openSessions(scope, deps);
       const passwords = createPasswordWork(deps.passwordCost);
-      const open = typed(scope);
-      signInRoutes(open, deps, passwords);
-      passkeySignInRoutes(open, deps);
-      joinRoutes(open, deps, passwords);
+      scope.register(async (door) => {
+        door.addHook("onRoute", (route) => {
+          route.bodyLimit = ANONYMOUS_BODY_MAX_BYTES;
+        });
+        const open = typed(door);
+        signInRoutes(open, deps, passwords);
+        passkeySignInRoutes(open, deps);
+        joinRoutes(open, deps, passwords);
+      });
       scope.register(async (inner) => {
         const signedIn = typed(inner);
         requireSession(inner, deps);
+        limitLargeRequests(inner, ({ session }) => session.accountId);
         accountRoutes(signedIn, deps, passwords);
         factorRoutes(signedIn, deps, passwords);
         ownProjectRoutes(signedIn, deps);

@@ -120,7 +120,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/files/claim",
     {
-      config: { errors: ["NOT_FOUND"] },
+      config: { errors: ["NOT_FOUND"], isLarge: true },
       schema: {
         tags,
         summary: "Claim up to 100 files, by key or id, that would be deleted otherwise",
@@ -143,7 +143,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/files/restore",
     {
-      config: { errors: ["NOT_FOUND"] },
+      config: { errors: ["NOT_FOUND"], isLarge: true },
       schema: {
         tags,
         summary: "Restore up to 100 files from the trash, by key or id",
@@ -166,7 +166,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
   app.delete(
     "/files",
     {
-      config: { errors: ["NOT_FOUND"] },
+      config: { errors: ["NOT_FOUND"], isLarge: true },
       schema: {
         tags,
         summary: "Delete up to 100 files, by key or id",

@@ -54,6 +54,8 @@ declare module "fastify" {
     isPublic?: boolean;
     /** Available while the installation is being moved, although its method suggests a change. */
     whileReadOnly?: boolean;
+    /** Takes one of the account's places for large requests, however small its body is. */
+    isLarge?: boolean;
     /** Asked every few seconds by machines. */
     isProbe?: boolean;
     /** Available over plain HTTP, for probes without certificates. */

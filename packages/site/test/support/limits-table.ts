@@ -15,6 +15,7 @@ const requests: [LimitName, string, string][] = [
   ["QUERY_PARAMS_MAX", "Query parameters", "400"],
   ["PATH_PARAM_MAX", "Characters of an ID or key in the path", "404 or 400"],
   ["BODY_MAX_BYTES", "JSON body", "413"],
+  ["ANONYMOUS_BODY_MAX_BYTES", "Body of a call without key or session", "413"],
   ["BODY_MAX_DEPTH", "Levels of nesting in a JSON body", "400"],
   ["BODY_MAX_KEYS", "Keys in a JSON body", "400"],
   ["BODY_MAX_VALUES", "Values in a JSON body", "400"],
@@ -90,6 +91,12 @@ const resources: [LimitName, string, string][] = [
 ];
 const accounts: [LimitName, string, string][] = [
   ["ACCOUNT_RATE_FACTOR", "Requests of all keys of an account, in limits of one key", "429"],
+  ["LARGE_REQUESTS_AT_ONCE", "Large requests of an account handled at once, per instance", "wait"],
+  [
+    "LARGE_BODY_BYTES",
+    "Body that makes a request large; batches, part URLs and lists of routes always are",
+    "waits",
+  ],
   ["KEYS_PER_HOUR", "API keys created per account and hour", "429"],
   ["DASHBOARD_RATE_LIMIT", "Dashboard requests per account and minute, uploads likewise", "429"],
   ["DELETED_PROJECTS_MAX", "Deleted projects that still hold something", "403 `TIER_LIMIT_EXCEEDED`"],

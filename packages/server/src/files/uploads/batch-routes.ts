@@ -70,6 +70,7 @@ export function uploadBatchRoutes(
       serializerCompiler,
       config: {
         rateWindow,
+        isLarge: true,
         errors: ["INVALID_FILE_TYPE", "TIER_LIMIT_EXCEEDED", "NOT_FOUND"],
         replay: ({ actor }, stored) => replayRequests(actor, stored as StoredUploads),
       },
@@ -101,6 +102,7 @@ export function uploadBatchRoutes(
       serializerCompiler,
       config: {
         rateWindow,
+        isLarge: true,
         errors: ["NOT_FOUND", "FILE_NOT_IN_STORAGE", "CONTENT_MISMATCH", "INSUFFICIENT_STORAGE"],
       },
     },

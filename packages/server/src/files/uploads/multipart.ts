@@ -12,16 +12,16 @@ import { objectKey } from "../../storage/storage-key.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { getOpenUpload } from "./finish-upload.ts";
 import { removeOpenMultipart } from "./queries.ts";
-import { checkPartRange, keepOpen, partCount } from "./rules.ts";
+import { checkPartRange, checkPartsOnce, keepOpen, partCount } from "./rules.ts";
 
 export interface SignedPart {
   partNumber: number;
   uploadUrl: string;
 }
 
-export async function signAllParts(deps: Deps, file: FileRow): Promise<SignedPart[]> {
+export async function signAllParts(deps: Deps, actor: Actor, file: FileRow): Promise<SignedPart[]> {
   const partNumbers = Array.from({ length: partCount(file.size_bytes) }, (_, i) => i + 1);
-  return sign(deps, file, partNumbers);
+  return sign(deps, actor, file, partNumbers);
 }
 
 /** New URLs for an upload that outlived its first ones; it counts as active again. */
@@ -32,9 +32,10 @@ export async function signParts(
 ): Promise<SignedPart[]> {
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   checkPartRange("partNumbers", ref.partNumbers, file.size_bytes);
+  checkPartsOnce(ref.partNumbers);
   const isPostponed = await keepOpen(deps, file, PART_URL_SEC);
   if (!isPostponed) await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
-  return sign(deps, file, ref.partNumbers);
+  return sign(deps, actor, file, ref.partNumbers);
 }
 
 export async function listReceivedParts(
@@ -85,14 +86,21 @@ export async function abortMultipart(
   await removeBytes(deps, [deletion]);
 }
 
-async function sign(deps: Deps, file: FileRow, partNumbers: number[]): Promise<SignedPart[]> {
+/** The URLs of a 10 GB file take 10 ms, so calls take turns. */
+async function sign(
+  deps: Deps,
+  { accountId }: Actor,
+  file: FileRow,
+  partNumbers: number[],
+): Promise<SignedPart[]> {
   const store = await deps.stores.get(file.store);
-  const urls = await store.presignParts({
+  const wanted = {
     key: objectKey(file),
     uploadId: file.upload_id ?? "",
     sizeBytes: file.size_bytes,
     partNumbers,
     expiresInSec: PART_URL_SEC,
-  });
+  };
+  const urls = await deps.turns.take(accountId, async () => store.presignParts(wanted));
   return partNumbers.map((partNumber, i) => ({ partNumber, uploadUrl: urls[i] ?? "" }));
 }

@@ -64,7 +64,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     key: file.key,
     cdnUrl: fileUrl(cdnFor(config, actor), file.key),
     partSize: PART_SIZE_BYTES,
-    parts: await signAllParts(deps, file),
+    parts: await signAllParts(deps, actor, file),
   });
 
   app.post(
@@ -130,6 +130,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       },
       config: {
         rateWindow,
+        isLarge: true,
         errors: ["FILE_TOO_SMALL_FOR_MULTIPART", ...openErrors],
         replay: async ({ actor }, stored) =>
           toInitiated(
@@ -189,6 +190,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
       },
       config: {
         rateWindow,
+        isLarge: true,
         errors: ["NOT_FOUND"],
         replay: async ({ actor, body }) => ({ parts: await signParts(deps, actor, body as SignPartsBody) }),
       },

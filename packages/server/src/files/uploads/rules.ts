@@ -88,6 +88,15 @@ export function checkPartOrder(parts: readonly { partNumber: number }[]): void {
   }
 }
 
+/** Or a small upload could ask for the signatures of a large one. */
+export function checkPartsOnce(partNumbers: readonly number[]): void {
+  const seen = new Set<number>();
+  for (const number of partNumbers) {
+    if (seen.has(number)) throw invalid("partNumbers", `names part ${number} twice`);
+    seen.add(number);
+  }
+}
+
 export function checkPartRange(field: string, partNumbers: readonly number[], sizeBytes: number): void {
   const last = partCount(sizeBytes);
   const outside = partNumbers.find((number) => number < 1 || number > last);

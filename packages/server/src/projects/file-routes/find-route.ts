@@ -28,10 +28,12 @@ export function requireServes(route: FileRouteRow, environment: Environment): vo
 
 type Viewer = Pick<Actor, "projectId" | "accountId" | "environment">;
 
-export async function listPage({ db }: Deps, viewer: Viewer, request: PageRequest) {
-  const { projectId } = viewer;
+/** A page is up to a megabyte, so it takes turns like the whole list. */
+export async function listPage({ db, turns }: Deps, viewer: Viewer, request: PageRequest) {
+  const { projectId, accountId } = viewer;
   const { before, take } = startPage(request);
-  const { shown, ...page } = endPage(await db.all(listRoutes, { projectId, before, take }), take);
+  const rows = await turns.take(accountId, () => db.all(listRoutes, { projectId, before, take }));
+  const { shown, ...page } = endPage(rows, take);
   return { routers: shown.map((row) => toRouter(row, viewer)), ...page };
 }
 

@@ -22,7 +22,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
   app.get(
     "/projects/:id/routers",
     {
-      config: { ownProject: true },
+      config: { ownProject: true, isLarge: true },
       schema: {
         tags,
         summary: "List the project's file routes",

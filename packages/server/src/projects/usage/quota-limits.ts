@@ -85,20 +85,22 @@ export function uploadsReached(use: Use, { uploads, openUploads }: QuotaLimits):
   );
 }
 
-/** Throws if all projects of the account together exceed the tier's limit. */
+/** Throws if all projects of the account together have no room for more. `use` is what they had before. */
 export function checkCeiling(
   use: Use & { isOpen: number },
+  more: { bytes: number; count: number },
   limits: NonNullable<QuotaLimits["account"]>,
 ): void {
   // Deleted since the key was checked, so its usage would count for no one.
   if (use.isOpen === 0) throw unauthorized("the key is revoked or unknown");
   const everywhere = "of the account is reached by all its projects together, deleted ones included";
-  if (use.storedBytes + use.reservedBytes > limits.storageBytes)
+  // A file that takes no storage is not blocked by an account that is over its limit.
+  if (more.bytes > 0 && use.storedBytes + use.reservedBytes + more.bytes > limits.storageBytes)
     throw reached(`The storage ceiling ${everywhere}: ${bytesOf(use)} of ${format(limits.storageBytes)}.`, {
       isOpen: use.reservedBytes > 0,
       help: purgeHelp,
     });
-  if (use.uploads + use.reservedUploads > limits.uploads)
+  if (use.uploads + use.reservedUploads + more.count > limits.uploads)
     throw reached(
       `The monthly upload ceiling ${everywhere}: ${uploadsOf(use)} of ${format(limits.uploads)}.`,
       {

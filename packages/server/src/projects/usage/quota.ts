@@ -99,17 +99,13 @@ async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, cou
     findUse(tx, scope, period),
     account && tx.get(sumAccountUse, { ...scope, period }),
   ]);
-  const before = {
-    ...use,
-    reservedBytes: use.reservedBytes - bytes,
-    reservedUploads: use.reservedUploads - count,
-  };
+  const before = without(use, { bytes, count });
   if (use.storedBytes + use.reservedBytes > storageBytes)
     throw storageReached(scope.environment, before, limits.storageBytes);
   if (use.uploads + use.reservedUploads > limits.uploads || use.reservedUploads > limits.openUploads)
     throw uploadsReached(before, limits);
   if (account !== null && ofAccount !== null)
-    checkCeiling(ofAccount, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
+    checkCeiling(without(ofAccount, { bytes, count }), { bytes, count }, account);
 }
 
 async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
@@ -130,8 +126,16 @@ async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, cou
   if (isFirst && (count > limits.uploads || (await tx.run(reserveFirstUploads, ofMonth)) === 0))
     throw uploadsReached(await findUse(tx, scope, period), limits);
   if (account === null || use === null) return;
-  const withOurs = { ...use, reservedUploads: use.reservedUploads + (isFirst ? count : 0) };
-  checkCeiling(withOurs, bytes === 0 ? { ...account, storageBytes: unlimited } : account);
+  // A month's first reservation comes after the sum.
+  checkCeiling(without(use, { bytes, count: isFirst ? 0 : count }), { bytes, count }, account);
+}
+
+function without<Counted extends Use>(use: Counted, ours: { bytes: number; count: number }): Counted {
+  return {
+    ...use,
+    reservedBytes: use.reservedBytes - ours.bytes,
+    reservedUploads: use.reservedUploads - ours.count,
+  };
 }
 
 /** The project's usage, as this transaction sees it. */

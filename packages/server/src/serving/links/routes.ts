@@ -30,6 +30,7 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
     "/files/links",
     {
       config: {
+        isLarge: true,
         errors: ["NOT_FOUND", "TIER_LIMIT_EXCEEDED"],
         replay: ({ actor }, plan) => toCreated(actor, plan as LinkPlan),
       },
@@ -53,7 +54,7 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
   app.post(
     "/files/links/revoke",
     {
-      config: { errors: ["NOT_FOUND"] },
+      config: { errors: ["NOT_FOUND"], isLarge: true },
       schema: {
         tags,
         summary: "End the links of files, or all links and grants of an audience or of the environment",

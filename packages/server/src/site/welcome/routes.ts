@@ -1,4 +1,5 @@
 import {
+  ANONYMOUS_BODY_MAX_BYTES,
   ID_MAX,
   RequestUploadBody,
   SINGLE_URL_SEC,
@@ -28,6 +29,7 @@ import { isOwnOrigin } from "../mcp-routes.ts";
 import { findUploadEvent, findWelcome, type Visitor } from "./sandbox.ts";
 
 const schema = { hide: true };
+const bodyLimit = ANONYMOUS_BODY_MAX_BYTES;
 const { fileName, contentType } = RequestUploadBody.properties;
 const UploadBody = Type.Object({
   fileName,
@@ -61,38 +63,42 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
     return { state, maxBytes: WELCOME_UPLOAD_MAX_BYTES };
   });
 
-  api.post("/welcome/uploads", { schema: { ...schema, body: UploadBody } }, async (request, reply) => {
-    const actor = await enter(request);
-    if (!allowedTypes.test(request.body.contentType))
-      throw invalid("contentType", "must be an image, a video, audio, a PDF or plain text");
-    const { own, shared } = await deps.limiter.hitBoth(
-      { name: `welcome:${addressGroup(request.clientAddress)}`, limit: WELCOME_UPLOADS.perAddress },
-      { name: "welcome", limit: WELCOME_UPLOADS.total },
-    );
-    for (const hit of [own, shared]) if (hit !== null && !hit.isAllowed) throw rateLimited(hit);
-    const wanted = {
-      ...request.body,
-      routeSlug: "default",
-      metadata: { uploadedFrom: "welcome page" },
-      expiresIn: WELCOME_KEEP_SEC,
-    };
-    const file = await requestUpload(deps, actor, wanted, async () => {});
-    request.fileId = file.id;
-    reply.header("cache-control", "no-store");
-    return {
-      fileId: file.id,
-      uploadUrl: await (await deps.stores.get(file.store)).presignPut({
-        key: objectKey(file),
-        contentType: file.type,
-        sizeBytes: file.size_bytes,
-        expiresInSec: SINGLE_URL_SEC,
-      }),
-    };
-  });
+  api.post(
+    "/welcome/uploads",
+    { bodyLimit, schema: { ...schema, body: UploadBody } },
+    async (request, reply) => {
+      const actor = await enter(request);
+      if (!allowedTypes.test(request.body.contentType))
+        throw invalid("contentType", "must be an image, a video, audio, a PDF or plain text");
+      const { own, shared } = await deps.limiter.hitBoth(
+        { name: `welcome:${addressGroup(request.clientAddress)}`, limit: WELCOME_UPLOADS.perAddress },
+        { name: "welcome", limit: WELCOME_UPLOADS.total },
+      );
+      for (const hit of [own, shared]) if (hit !== null && !hit.isAllowed) throw rateLimited(hit);
+      const wanted = {
+        ...request.body,
+        routeSlug: "default",
+        metadata: { uploadedFrom: "welcome page" },
+        expiresIn: WELCOME_KEEP_SEC,
+      };
+      const file = await requestUpload(deps, actor, wanted, async () => {});
+      request.fileId = file.id;
+      reply.header("cache-control", "no-store");
+      return {
+        fileId: file.id,
+        uploadUrl: await (await deps.stores.get(file.store)).presignPut({
+          key: objectKey(file),
+          contentType: file.type,
+          sizeBytes: file.size_bytes,
+          expiresInSec: SINGLE_URL_SEC,
+        }),
+      };
+    },
+  );
 
   api.post(
     "/welcome/uploads/complete",
-    { schema: { ...schema, body: CompleteBody } },
+    { bodyLimit, schema: { ...schema, body: CompleteBody } },
     async (request, reply) => {
       const actor = await enter(request);
       request.fileId = request.body.fileId;
