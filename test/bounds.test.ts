@@ -51,6 +51,13 @@ describe("what callers send", () => {
         good: { type: "string", maxLength: 1 },
         numbers: { type: "array", maxItems: 2, items: { type: "integer", minimum: 1, maximum: 2 } },
         keys: { type: "object", additionalProperties: true, maxProperties: 4 },
+        record: { type: "object", patternProperties: { "^.*$": { type: "string" } }, maxProperties: 4 },
+        others: {
+          type: "object",
+          additionalProperties: { type: "array", maxItems: 1, items: {} },
+          maxProperties: 4,
+        },
+        whole: { type: "object", properties: {} },
       },
     };
     assert.deepEqual(findUnbounded(bad, "body"), [
@@ -62,6 +69,9 @@ describe("what callers send", () => {
       "body.any may be anything",
       "body.map has no maxProperties",
       "body.either has no maxLength",
+      "body.record.* has no maxLength",
+      "body.others.*[] may be anything",
+      "body.whole has no maxProperties",
     ]);
   });
 });
@@ -94,10 +104,17 @@ const countSparse = () => statement((q, _: object) => q.selectFrom("log").select
 const countSome = statement((q, _: object) => q.selectFrom((r) => r.selectFrom("log").limit(9)).select(sql\`count(*)\`));
 const countInSql = statement((q, _: object) => q.selectNoFrom(sql\`(select count(*) from log where rare = 1)\`));
 `;
+    const handedOn = `
+const listForHelper = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", ">", p.id));
+const listTyped = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", ">", p.id));
+const listFirst = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", ">", p.id));
+const findAll = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", ">", p.id));
+`;
     const uses =
-      "db.all(listAll, {}); db.recallAll(\n listSome, {}); db.all(listNamed, {}); tx.all(listPlanets, {}); db.get(findOne, {}); tx.all(removeAll, {})";
+      "readPages(db, listForHelper); db.all<Row>(listTyped, {}); tx.get(listFirst, {}); db.recallAll(findAll, {}); db.all(listAll, {}); db.recallAll(\n listSome, {}); db.all(listNamed, {}); tx.all(listPlanets, {}); db.get(findOne, {}); tx.all(removeAll, {})";
     const sources = [
       { path: "queries.ts", text: queries },
+      { path: "handed-on.ts", text: handedOn },
       { path: "uses.ts", text: uses },
     ];
     assert.deepEqual(findUnlimited(sources), [
@@ -105,6 +122,9 @@ const countInSql = statement((q, _: object) => q.selectNoFrom(sql\`(select count
       "queries.ts:10 a statement without a name has neither a limit nor a reason",
       "queries.ts:12 countSparse has neither a limit nor a reason",
       "queries.ts:14 countInSql has neither a limit nor a reason",
+      "handed-on.ts:2 listForHelper has neither a limit nor a reason",
+      "handed-on.ts:3 listTyped has neither a limit nor a reason",
+      "handed-on.ts:5 findAll has neither a limit nor a reason",
     ]);
   });
 });

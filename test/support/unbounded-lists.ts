@@ -2,8 +2,12 @@ import type { SourceFile } from "./source-files.ts";
 
 /** Says why a list without a limit cannot grow: `// bounded: an account has at most 20`. */
 const marker = /\/\/ bounded: \S/;
-/** What is read by `all` and its like may be many rows; `get` takes the first. */
-const readsMany = /\.(?:all|recallAll)\(\s*(\w+)/g;
+/** `get` and `recall` take the first row, and `run` none. */
+const readsOne = /\.(?:get|recall|run)(?:<[^>]*>)?\(\s*(\w+)/g;
+const readsMany = /\.(?:all|recallAll)(?:<[^>]*>)?\(\s*(\w+)/g;
+/** By its name it is about one row, so it may be handed to what reads that. */
+const namesOne = /^(?:find|lock|note)[A-Z]/;
+const notCode = /^import\b[^;]*;|^export \{[^;]*;|^\s*\/\/.*$|^\s*\/?\*.*$/gm;
 
 type Source = Pick<SourceFile, "path" | "text">;
 
@@ -15,19 +19,36 @@ interface Definition {
 
 /** Every select whose rows are all read, or counted, that has no limit, and that does not say why it needs none. */
 export function findUnlimited(sources: Source[]): string[] {
-  const many = new Set(sources.flatMap(({ text }) => [...text.matchAll(readsMany)].map(([, name]) => name)));
+  const uses = countUses(sources);
   return sources.flatMap(({ path, text }) =>
     definitionsIn(text)
-      .filter(({ name, text }) => name === unnamed || many.has(name) || counts.test(text))
+      .filter(({ name, text }) => name === unnamed || !uses.isForOneRow(name) || counts.test(text))
       .filter((definition) => isSelect(definition.text) && !isLimited.test(definition.text))
+      .filter(({ text }) => !readsNoTable(text) || counts.test(text))
       .filter((definition) => !marker.test(definition.text))
       .map(({ name, line }) => `${path}:${line} ${name} has neither a limit nor a reason`),
   );
 }
 
+/** Where a statement is handed on by its name, nothing tells how it will be read. */
+function countUses(sources: Source[]): { isForOneRow(name: string): boolean } {
+  const [all, one, many] = [new Map<string, number>(), new Map<string, number>(), new Set<string>()];
+  const add = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { text } of sources) {
+    const code = text.replaceAll(notCode, "");
+    for (const [name] of code.matchAll(/\w+/g)) add(all, name);
+    for (const [, name = ""] of code.matchAll(readsOne)) add(one, name);
+    for (const [, name = ""] of code.matchAll(readsMany)) many.add(name);
+  }
+  // One use more is the definition.
+  const isHandedOn = (name: string) => (all.get(name) ?? 0) !== (one.get(name) ?? 0) + 1;
+  return { isForOneRow: (name) => !many.has(name) && (namesOne.test(name) || !isHandedOn(name)) };
+}
+
 /** A change that returns rows returns those that it was told to change. */
 const isSelect = (text: string) =>
-  !/\.(insertInto|updateTable|deleteFrom|returning|returningAll)\(/.test(text);
+  !/\.(insertInto|updateTable|deleteFrom|returning|returningAll)\(/.test(text) && /\bselect/.test(text);
+const readsNoTable = (text: string) => /\.selectNoFrom\(/.test(text) && !/\.selectFrom\(|\bfrom\b/.test(text);
 /** By a limit, or by a list of ids that the caller brings. */
 const isLimited = /\.limit\(|\blimit \$\{|\bisOneOf\(/;
 /** One row, for which any number of rows may be read. */

@@ -36,10 +36,19 @@ function findOfType(schema: Schema, type: string, path: string): string[] {
   return [
     ...missing.map((bound) => `${path} has no ${bound}`),
     ...(type === "array" ? findUnbounded(schema.items ?? {}, `${path}[]`) : []),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
-      findUnbounded(part, `${path}.${name}`),
-    ),
+    ...partsOf(schema).flatMap(([name, part]) => findUnbounded(part, `${path}.${name}`)),
   ];
+}
+
+/** Unknown properties are ignored, but an object of which none is known is there to be taken whole. */
+const isOpen = ({ properties, required }: Schema & { required?: string[] }): boolean =>
+  Object.keys(properties ?? {}).length === 0 && required === undefined;
+
+/** Of an object: what it holds by name, and under any other name. */
+function partsOf({ properties, patternProperties, additionalProperties }: Schema): [string, Schema][] {
+  const others = Object.values(patternProperties ?? {});
+  if (typeof additionalProperties === "object") others.push(additionalProperties);
+  return [...Object.entries(properties ?? {}), ...others.map((part): [string, Schema] => ["*", part])];
 }
 
 function neededBy(schema: Schema, type: string): (keyof Schema)[] {
@@ -48,6 +57,6 @@ function neededBy(schema: Schema, type: string): (keyof Schema)[] {
     return [schema.exclusiveMinimum === undefined ? "minimum" : "exclusiveMinimum", "maximum"];
   if (type === "array") return ["maxItems"];
   const takesAnyKey =
-    schema.patternProperties !== undefined || (schema.additionalProperties ?? false) !== false;
+    schema.patternProperties !== undefined || (schema.additionalProperties ?? isOpen(schema)) !== false;
   return type === "object" && takesAnyKey ? ["maxProperties"] : [];
 }

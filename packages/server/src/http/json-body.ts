@@ -34,7 +34,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 }
 
 export function parseJson(text: string): unknown {
-  const colons = checkShape(text);
+  const { colons, longestNumber } = checkShape(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -43,10 +43,11 @@ export function parseJson(text: string): unknown {
       suggestion: "Check quotes and commas.",
     });
   }
-  if (telling.test(text)) value = parseEscaped(text);
+  // Looking for one character takes a tenth of the time.
+  if (text.includes("\\") && telling.test(text)) value = parseEscaped(text);
   if (countKeys(value) !== colons) throw invalid("body", "names the same key twice in one object");
   // Fewer digits are always exact.
-  if (/\d{16}/.test(text)) checkNumbers(text);
+  if (longestNumber >= 16) checkNumbers(text);
   return value;
 }
 
@@ -139,18 +140,34 @@ function countKeys(value: unknown): number {
  * number of colons outside of strings: every key in valid JSON is followed by one, so more colons than keys means a
  * duplicate key.
  */
-function checkShape(text: string): number {
-  const { colons, commas, deepest } = measure(text);
+function checkShape(text: string): Shape {
+  const shape = measure(text);
+  const { colons, commas, deepest } = shape;
   if (deepest > BODY_MAX_DEPTH) throw invalid("body", `must not be nested deeper than ${BODY_MAX_DEPTH}`);
   if (colons > BODY_MAX_KEYS) throw invalid("body", `must not have more than ${BODY_MAX_KEYS} keys`);
   if (commas > BODY_MAX_VALUES) throw invalid("body", `must not have more than ${BODY_MAX_VALUES} values`);
-  return colons;
+  return shape;
 }
 
-function measure(text: string): { colons: number; commas: number; deepest: number } {
-  let [colons, commas, depth, deepest] = [0, 0, 0, 0];
+/** Of the text outside of strings. */
+interface Shape {
+  colons: number;
+  commas: number;
+  deepest: number;
+  /** The longest run of digits. */
+  longestNumber: number;
+}
+
+function measure(text: string): Shape {
+  let [colons, commas, depth, deepest, digits, longestNumber] = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < text.length; i++) {
     const char = text.charCodeAt(i);
+    if (char >= 0x30 && char <= 0x39) {
+      digits++;
+      longestNumber = Math.max(longestNumber, digits);
+      continue;
+    }
+    digits = 0;
     if (char === 0x22) {
       i = endOfString(text, i);
       if (i === -1) break;
@@ -159,7 +176,7 @@ function measure(text: string): { colons: number; commas: number; deepest: numbe
     else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, ++depth);
     else if (char === 0x7d || char === 0x5d) depth--;
   }
-  return { colons, commas, deepest };
+  return { colons, commas, deepest, longestNumber };
 }
 
 /** -1 if there is none. */
