@@ -22,9 +22,9 @@ export function findUnlimited(sources: Source[]): string[] {
   const uses = countUses(sources);
   return sources.flatMap(({ path, text }) =>
     definitionsIn(text)
-      .filter(({ name, text }) => name === unnamed || !uses.isForOneRow(name) || counts.test(text))
-      .filter((definition) => isSelect(definition.text) && !isLimited.test(definition.text))
-      .filter(({ text }) => !readsNoTable(text) || counts.test(text))
+      .filter(({ name, text }) => name === unnamed || !uses.isForOneRow(name) || readsAnyway(text))
+      .filter(({ text }) => (isSelect(text) || changesList(text)) && !isLimited.test(text))
+      .filter(({ text }) => !readsNoTable(text) || readsAnyway(text))
       .filter((definition) => !marker.test(definition.text))
       .map(({ name, line }) => `${path}:${line} ${name} has neither a limit nor a reason`),
   );
@@ -47,12 +47,16 @@ function countUses(sources: Source[]): { isForOneRow(name: string): boolean } {
 
 /** A change that returns rows returns those that it was told to change. */
 const isSelect = (text: string) =>
-  !/\.(insertInto|updateTable|deleteFrom|returning|returningAll)\(/.test(text) && /\bselect/.test(text);
+  !/\.(insertInto|updateTable|deleteFrom|returning|returningAll)\(/.test(text);
+/** A change of what a list names, which is as long as that. */
+const changesList = (text: string) =>
+  /\.(updateTable|deleteFrom)\(/.test(text) && /"in",\s*(?:\(\w+\) =>\s*)?\w+\s*\.selectFrom\(/.test(text);
 const readsNoTable = (text: string) => /\.selectNoFrom\(/.test(text) && !/\.selectFrom\(|\bfrom\b/.test(text);
 /** By a limit, or by a list of ids that the caller brings. */
 const isLimited = /\.limit\(|\blimit \$\{|\bisOneOf\(/;
 /** One row, for which any number of rows may be read. */
 const counts = /\bcount\(\*\)|\.countAll\b/;
+const readsAnyway = (text: string) => counts.test(text) || changesList(text);
 const unnamed = "a statement without a name";
 
 /** From what is named to the parenthesis that ends it, with the comment lines right above. */

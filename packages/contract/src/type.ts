@@ -48,9 +48,9 @@ const builders = {
   Object: object,
   Optional: optional,
   Partial: partial,
-  Record: (_key: Schema, _value: Schema, options?: Schema) => ({
+  Record: (_key: Schema, value: Schema, options?: Schema) => ({
     type: "object",
-    additionalProperties: true,
+    additionalProperties: Object.keys(value).length === 0 ? true : value,
     ...options,
   }),
   String: plain("string"),

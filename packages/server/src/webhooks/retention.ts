@@ -2,7 +2,7 @@ import { DELIVERY_RETENTION_DAYS } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { Database } from "../db/database.ts";
 import { inSteps } from "../db/job-leases.ts";
-import { databaseNow, statement } from "../db/statement.ts";
+import { databaseNow, isOneOf, statement } from "../db/statement.ts";
 import type { Deps } from "../deps.ts";
 import { firstIdAt } from "../kernel/ids.ts";
 
@@ -44,16 +44,8 @@ export async function forgetOldMessages(deps: Pick<Deps, "db" | "now">, signal: 
 const batchSize = 500;
 
 /** Endpoints have no project column; their messages show which belong to it. */
-const deleteEndpoints = statement((q, p: { projectId: string }) =>
-  q.deleteFrom("webhook_endpoint").where(
-    "id",
-    "in",
-    q
-      .selectFrom("webhook_message")
-      .select((e) => e.ref("endpoint_id").$castTo<string>().as("id"))
-      .where("project_id", "=", p.projectId)
-      .where("endpoint_id", "is not", null),
-  ),
+const deleteEndpoints = statement((q, p: { ids: string }, dialect) =>
+  q.deleteFrom("webhook_endpoint").where(isOneOf(dialect, "id", p.ids)),
 );
 
 /** Attempts are deleted with their message. */
@@ -64,7 +56,8 @@ const deleteMessages = statement((q, p: { projectId: string; take: number }) =>
       "id",
       "in",
       q.selectFrom("webhook_message").select("id").where("project_id", "=", p.projectId).limit(p.take),
-    ),
+    )
+    .returning("endpoint_id as endpointId"),
 );
 
 const deleteSigningKeys = statement((q, p: { projectId: string }) =>
@@ -77,8 +70,16 @@ const deleteSequences = statement((q, p: { projectId: string }) =>
 
 /** All of a project's events, including those still waiting to be sent. In batches, so as not to block others. */
 export async function forgetProject(db: Database, projectId: string): Promise<void> {
-  await db.run(deleteEndpoints, { projectId });
-  while ((await db.run(deleteMessages, { projectId, take: batchSize })) === batchSize);
+  while ((await forgetBatch(db, projectId)) === batchSize);
   await db.run(deleteSigningKeys, { projectId });
   await db.run(deleteSequences, { projectId });
+}
+
+function forgetBatch(db: Database, projectId: string): Promise<number> {
+  return db.transact(async (tx) => {
+    const gone = await tx.all(deleteMessages, { projectId, take: batchSize });
+    const ids = new Set(gone.flatMap(({ endpointId }) => endpointId ?? []));
+    await tx.run(deleteEndpoints, { ids: JSON.stringify([...ids]) });
+    return gone.length;
+  });
 }

@@ -130,6 +130,7 @@ const joinPartsStatement = statement((q, p: { from: string; into: string; after:
     .where("upload_id", "=", p.from),
 );
 
+// bounded: an upload has at most 10,000 parts
 const deletePartsOfKeyStatement = statement((q, p: { key: string }) =>
   q
     .deleteFrom("disk_part")
