@@ -210,6 +210,48 @@ onBothDatabases("virus scans", (database) => {
       await assertCountersMatch(app, tenant.projectId);
     });
 
+    it("let a virus in by no door, whatever life its route gives to files", async () => {
+      const settings = { scan: true, expireAfterDays: 1, claimWithin: 60, access: "private" };
+      await addRoute({ slug: "living", ...settings });
+      const trash = (trashDays: number) =>
+        app.call("PATCH", `projects/${tenant.projectId}`, { key: tenant.live, body: { trashDays } });
+      await trash(9);
+      const before = await client.usage();
+      const source = await startSource();
+      try {
+        const pieces = [randomBytes(PART_SIZE_BYTES), randomBytes(PART_SIZE_BYTES), eicar];
+        const sent = { bytes: eicar, pieces, type: "text/plain" };
+        for (const [door, id] of Object.entries(
+          await sendByEveryDoor({ app, client, source }, sent, { routeSlug: "living" }),
+        )) {
+          await judged(client, id, 404);
+          assert.equal(await countEvents(app, id), 0, door);
+          const [entry] = await listLogs("file.infected");
+          assert.ok(
+            (await listLogs("file.infected")).some((log: { fileId: string }) => log.fileId === id),
+            door,
+          );
+          assert.match(entry.message, /infected/);
+          for (const call of [client.restore, client.claim])
+            assert.equal((await call([id])).status, 404, door);
+        }
+        assert.deepEqual((await client.list("?status=DELETED")).body.files, []);
+        assert.equal((await client.usage()).storageBytes, before.storageBytes);
+      } finally {
+        await source.close();
+      }
+      // One that is taken back from the trash before the scanner has seen it is looked at all the same.
+      await clamd.stop();
+      const held = await client.upload(eicar, { routeSlug: "living" });
+      await client.remove(held.id);
+      await clamd.start();
+      assert.equal((await client.restore([held.id])).body.restored, 1);
+      await judged(client, held.id, 404);
+      assert.deepEqual((await client.list("?status=DELETED")).body.files, []);
+      await trash(0);
+      await assertCountersMatch(app, tenant.projectId);
+    });
+
     it("refuse or allow what is larger than the scanner takes", async () => {
       // Over the scanner's limit, and over what is sent to it.
       for (const sizeBytes of [13 * MB, 14 * MB + 1]) {
