@@ -1,6 +1,8 @@
 import { KB, MB } from "@upstow/contract";
 import { type RawBuilder, sql } from "#kysely";
 import type { DialectName } from "../db/statement.ts";
+import type { Deps } from "../deps.ts";
+import { encodeCursor, endPage } from "../http/paging.ts";
 import type { FairTurns } from "../kernel/fair-turns.ts";
 
 /** Rows with ids from `from` on and below `before`, newest first. */
@@ -89,6 +91,33 @@ export async function lookThrough(
     const affordable = Math.ceil((looked.count * left.rows) / cost);
     rows = Math.min(looked.count * 2, most.rows, affordable);
   }
+}
+
+interface PageSearch<Row> {
+  /** Null counts as no rows. */
+  measure(span: Span & { rows: number }): Promise<Measured | null>;
+  read(stretch: Span & { take: number }): Promise<Row[]>;
+}
+
+/** A page of the dashboard. It may be short or empty although older rows match. */
+export async function lookForPage<Row extends { id: string }>(
+  { db, turns }: Pick<Deps, "db" | "turns">,
+  accountId: string,
+  { take, ...span }: Span & { take: number },
+  { measure, read }: PageSearch<Row>,
+): Promise<{ shown: Row[]; nextCursor: string | null; hasMore: boolean }> {
+  const rows: Row[] = [];
+  const search: Search = {
+    ...{ dialect: db.dialect, turns, accountId, budget: dashboardBudget },
+    measure: async (wanted) => (await measure(wanted)) ?? { id: null, count: 0, bytes: 0 },
+    async read(stretch) {
+      rows.push(...(await read({ ...stretch, take: take - rows.length })));
+      return { isEnough: rows.length === take, dropped: 0 };
+    },
+  };
+  const scannedTo = await lookThrough(search, span);
+  const page = endPage(rows, take);
+  return scannedTo === null ? page : { ...page, nextCursor: encodeCursor(scannedTo), hasMore: true };
 }
 
 interface Stretch {

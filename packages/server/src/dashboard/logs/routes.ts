@@ -1,8 +1,7 @@
 import { LOG_TYPE_MAX, LogQuery, SEARCH_TERM_MAX, Type } from "@upstow/contract";
-import type { LogRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { dashboardBudget, foldCase, lookThrough, type Span } from "../../files/look-through.ts";
-import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
+import { foldCase, lookForPage } from "../../files/look-through.ts";
+import { boundsOf, startPage } from "../../http/paging.ts";
 import type { ApiApp } from "../../http/request-context.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { admitSearch, type FairTurns } from "../../kernel/fair-turns.ts";
@@ -28,24 +27,16 @@ export function logSearchRoutes(app: ApiApp, deps: Deps): void {
     admitSearch(turns, accountId);
     const { before, take } = startPage(query);
     const wanted = { projectId, environment, type: query.type ?? "", text: foldCase(query.text) };
-    const rows: LogRow[] = [];
-    const search = {
-      dialect: db.dialect,
-      turns,
+    const { shown, ...page } = await lookForPage(
+      deps,
       accountId,
-      budget: dashboardBudget,
-      measure: async (span: Span & { rows: number }) =>
-        (await db.get(measureLogs, { ...wanted, ...span })) ?? { id: null, count: 0, bytes: 0 },
-      async read(stretch: Span) {
-        rows.push(...(await db.all(searchLogs, { ...wanted, ...stretch, take: take - rows.length })));
-        return { isEnough: rows.length === take, dropped: 0 };
+      { ...boundsOf(query, before), take },
+      {
+        measure: (span) => db.get(measureLogs, { ...wanted, ...span }),
+        read: (stretch) => db.all(searchLogs, { ...wanted, ...stretch }),
       },
-    };
-    const scannedTo = await lookThrough(search, boundsOf(query, before));
-    const { shown, nextCursor, hasMore } = endPage(rows, take);
-    const logs = shown.map(toLog);
-    if (scannedTo === null) return { logs, nextCursor, hasMore };
-    return { logs, nextCursor: encodeCursor(scannedTo), hasMore: true };
+    );
+    return { logs: shown.map(toLog), ...page };
   });
 }
 

@@ -9,8 +9,8 @@ import {
   URL_MAX,
 } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import { dashboardBudget, foldCase, inJson, lookThrough, type Span } from "../../files/look-through.ts";
-import { encodeCursor, endPage, startPage } from "../../http/paging.ts";
+import { foldCase, inJson, lookForPage } from "../../files/look-through.ts";
+import { startPage } from "../../http/paging.ts";
 import type { ApiApp } from "../../http/request-context.ts";
 import { admitSearch } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
@@ -61,25 +61,17 @@ export function deliveryRowRoutes(app: ApiApp, deps: Deps): void {
       url: query.url ?? "",
       text: foldCase(inJson(query.text ?? "")),
     };
-    const rows: DeliveryRow[] = [];
-    const search = {
-      dialect: db.dialect,
-      turns,
-      accountId,
-      budget: dashboardBudget,
-      measure: async (span: Span & { rows: number }) =>
-        (await db.get(measureDeliveries, { ...wanted, ...span })) ?? { id: null, count: 0, bytes: 0 },
-      async read(stretch: Span) {
-        const take = page.take - rows.length;
-        rows.push(...(await db.all(searchDeliveries, { ...wanted, ...stretch, take })).map(toRow));
-        return { isEnough: rows.length === page.take, dropped: 0 };
-      },
-    };
     const before = page.before < bounds.before ? page.before : bounds.before;
-    const scannedTo = await lookThrough(search, { from: bounds.from, before });
-    const { shown, nextCursor, hasMore } = endPage(rows, page.take);
-    if (scannedTo === null) return { deliveries: shown, nextCursor, hasMore };
-    return { deliveries: shown, nextCursor: encodeCursor(scannedTo), hasMore: true };
+    const { shown, ...rest } = await lookForPage(
+      deps,
+      accountId,
+      { from: bounds.from, before, take: page.take },
+      {
+        measure: (span) => db.get(measureDeliveries, { ...wanted, ...span }),
+        read: async (stretch) => (await db.all(searchDeliveries, { ...wanted, ...stretch })).map(toRow),
+      },
+    );
+    return { deliveries: shown, ...rest };
   });
 
   app.get("/webhooks/endpoints", { schema: {} }, async ({ actor: { projectId, environment } }) => {

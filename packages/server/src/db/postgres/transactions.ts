@@ -170,8 +170,8 @@ export function queryable(send: Send, onDirty?: (error?: unknown) => void): Quer
   };
   return {
     dialect: "postgres",
-    all: (statement, params) => ask(statement, params, allOf) as never,
-    get: (statement, params) => ask(statement, params, firstOf) as never,
+    all: (statement, params) => ask(statement, params, allOf),
+    get: (statement, params) => ask(statement, params, firstOf),
     run: (statement, params) => ask(statement, params, countOf),
   };
 }

@@ -21,6 +21,7 @@ import {
   findAudienceRevocation,
   findRevocationMark,
   insertCountedLink,
+  type LinkableFile,
   listLinkable,
 } from "./queries.ts";
 import { getOrCreate, getSigningKey } from "./read-keys.ts";
@@ -65,15 +66,8 @@ export async function planLinks(
   const plan: LinkPlan = { links: [], missing: [] };
   for (const key of keys) {
     const file = named.get(key);
-    if (file === undefined) {
-      plan.missing.push(key);
-      continue;
-    }
-    const signedAt = afterRevocations(now, allRevokedAt, file.links_revoked_at, file.audience_revoked_at);
-    const { shown, name } = showAs(body.download, file.name);
-    const countedId = body.maxUses === undefined ? null : createId(now);
-    const facts = { signedAt, expiresAt, fileId: file.id, shown, countedId };
-    plan.links.push({ key, name, maxUses: body.maxUses ?? null, facts });
+    if (file === undefined) plan.missing.push(key);
+    else plan.links.push({ key, ...planLink(file, body, { now, expiresAt, allRevokedAt }) });
   }
   if (plan.links.length === 0) return plan;
   await deps.db.transact(async (tx) => {
@@ -102,6 +96,18 @@ export async function planLinks(
     await onSaved(tx, plan);
   });
   return plan;
+}
+
+function planLink(
+  file: LinkableFile,
+  { download, maxUses }: CreateLinksBody,
+  { now, expiresAt, allRevokedAt }: { now: number; expiresAt: number; allRevokedAt: number },
+): Omit<LinkPlan["links"][number], "key"> {
+  const signedAt = afterRevocations(now, allRevokedAt, file.links_revoked_at, file.audience_revoked_at);
+  const { shown, name } = showAs(download, file.name);
+  const countedId = maxUses === undefined ? null : createId(now);
+  const facts = { signedAt, expiresAt, fileId: file.id, shown, countedId };
+  return { name, maxUses: maxUses ?? null, facts };
 }
 
 async function saveIfCounted(tx: Queryable, now: number, link: LinkPlan["links"][number]): Promise<void> {
