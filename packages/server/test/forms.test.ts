@@ -42,6 +42,32 @@ onAnyDatabase("an HTML form", (database) => {
     return Buffer.from(await (await fetch(url)).arrayBuffer());
   }
 
+  it("is taken from scripts of any page, also where the browser asks first", async () => {
+    const { client } = await createTenantClients(app);
+    const token = await grantFor(client);
+    const url = `${app.url}/form/${token}`;
+    const origin = "https://page.example";
+    const asked = await fetch(url, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "x-requested-with",
+      },
+    });
+    assert.equal(asked.status, 204);
+    assert.equal(asked.headers.get("access-control-allow-origin"), "*");
+    assert.equal(asked.headers.get("access-control-allow-methods"), "POST");
+    assert.equal(asked.headers.get("access-control-allow-headers"), "x-requested-with");
+    const form = new FormData();
+    form.append("file", fileOf("hello", "hello.txt"));
+    for (const body of [form, new FormData()]) {
+      const sent = await fetch(url, { method: "POST", body, headers: { origin } });
+      assert.equal(sent.headers.get("access-control-allow-origin"), "*");
+      assert.equal(sent.status, body === form ? 200 : 400);
+    }
+  });
+
   it("uploads its files one by one, with the fields before each as metadata", async () => {
     const { client, tenant } = await createTenantClients(app);
     const token = await grantFor(client, { metadata: { order: "7" }, audience: "order-7" });

@@ -44,6 +44,11 @@ describe("not supported", () => {
       assert.ok(!extensions.includes(name), name);
   });
 
+  it("FilePond: its own chunkUploads, which is not quite tus", async () => {
+    const headers = { authorization: `Bearer ${app.owner.live}`, "upload-length": "5" };
+    assert.equal((await fetch(`${app.url}/tus`, { method: "POST", headers })).status, 412);
+  });
+
   it("IETF draft: interop version 3, as URLSession of iOS 17 sends it", async () => {
     const { create } = createDraftClient(app.url, app.owner.live, "3");
     const { status, early } = await create({ "upload-incomplete": "?1" }, some(32));

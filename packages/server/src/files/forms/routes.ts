@@ -7,6 +7,7 @@ import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { rateLimited } from "../../kernel/rate-limiter.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { toCompletedFile } from "../serialize.ts";
+import { allowPages } from "../uploads/doors/door-routes.ts";
 import { getHeldGrant } from "../uploads/grants/grant.ts";
 import type { FormPace } from "./parse-form.ts";
 import { type ReceivedForm, receiveForm } from "./receive-form.ts";
@@ -41,14 +42,15 @@ export function formRoutes(app: FastifyInstance, deps: Deps, pace?: FormPace): v
 
   // The form is read as it arrives, so it is answered before the framework would read it.
   const answer: onRequestHookHandler = (request, reply, done) => {
-    reply.header("access-control-allow-origin", "*");
     receive(request, reply).catch((error) => limitGuessing(request, error).then(done, done));
   };
-  app.post(
-    `${formPath}*`,
-    { schema: { hide: true }, config: { isPublic: true }, onRequest: answer },
-    () => {},
-  );
+  const shared = { schema: { hide: true }, config: { isPublic: true } };
+  app.register(async (scope) => {
+    // A script that shows progress makes the browser ask first.
+    allowPages(scope, { methods: "POST", exposed: "X-Request-Id" });
+    scope.options(`${formPath}*`, shared, async (_request, reply) => reply.code(204).send());
+    scope.post(`${formPath}*`, { ...shared, onRequest: answer }, () => {});
+  });
 }
 
 /** Where to go, or the status and what is wrong. */
