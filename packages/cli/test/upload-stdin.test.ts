@@ -37,6 +37,12 @@ describe("uploads without a file or a key", () => {
     }
   });
 
+  it("says that nothing was piped in", async () => {
+    const { code, stderr } = await runUpstow(["upload", "-"], env, "");
+    assert.equal(code, 1);
+    assert.match(stderr, /ended without a single byte/);
+  });
+
   it("stores nothing of what is interrupted", async () => {
     const stdin = new PassThrough();
     const run = callUpstow(["upload", "-", "--name", "cut.bin"], env, stdin);

@@ -136,6 +136,10 @@ async function fromEndless(chunks: Chunks): Promise<ByteSource | EndlessSource> 
   }
 
   await fill(multipartAboveBytes + 1);
+  if (isOver && keptBytes === 0)
+    throw new UpstowError("The stream ended without a single byte, so there is nothing to upload.", {
+      code: "VALIDATION_ERROR",
+    });
   if (isOver) return fromBlob(new Blob(kept));
   return {
     sizeBytes: null,
