@@ -260,6 +260,8 @@ onAnyDatabase("an HTML form", (database) => {
     const statuses = async () =>
       (await client.list()).body.files.map(({ status }: { status: string }) => status).join();
     while ((await statuses()) !== "UPLOADING") await new Promise(setImmediate);
+    const { usage } = (await app.call("GET", "usage", { key: tenant.live })).body;
+    assert.equal(usage.reservedBytes, 20_000_000, "no more than can still come");
     socket.destroy();
     while ((await statuses()) !== "") await new Promise(setImmediate);
     await deletionsDone(app);

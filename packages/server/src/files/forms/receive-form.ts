@@ -43,10 +43,12 @@ export async function receiveForm(
   const files: FileRow[] = [];
   const failures: ReceivedForm["failures"] = [];
   let refusedBytes = 0;
+  const length = request.headers["content-length"];
+  const formBytes = length === undefined ? undefined : Number(length);
 
   async function receive(file: FormFile): Promise<void> {
     try {
-      files.push(await uploadFile(deps, holder, file));
+      files.push(await uploadFile(deps, holder, file, formBytes));
     } catch (error) {
       if (!request.complete && request.destroyed) throw bodyCutOff();
       failures.push({ name: file.name, error: toAppError(error) });
@@ -79,7 +81,12 @@ class TooMuchRefused extends Error {
   override readonly name = "TooMuchRefused";
 }
 
-async function uploadFile(deps: Deps, holder: Holder, file: FormFile): Promise<FileRow> {
+async function uploadFile(
+  deps: Deps,
+  holder: Holder,
+  file: FormFile,
+  formBytes: number | undefined,
+): Promise<FileRow> {
   const { actor, grant } = holder;
   const type =
     file.type.length <= CONTENT_TYPE_MAX && typePattern.test(file.type)
@@ -93,6 +100,8 @@ async function uploadFile(deps: Deps, holder: Holder, file: FormFile): Promise<F
       // PostgreSQL cannot store NUL in text.
       fileName: [...file.name.replaceAll("\0", "_")].slice(0, FILE_NAME_MAX).join(""),
       fileSize: null,
+      // Without it, two visitors at the same time would use up the quota.
+      mostBytes: formBytes,
       contentType: type,
       routeSlug: "",
       metadata,

@@ -152,8 +152,9 @@ export interface Uploader {
 /** A file that arrives through a door other than the JSON API. */
 export interface ArrivingFile {
   fileName: string;
-  /** Null if it is not known yet: as much as is allowed is reserved. */
+  /** Null if it is not known yet: as much as is allowed, or as can come, is reserved. */
   fileSize: number | null;
+  mostBytes?: number | undefined;
   contentType: string;
   /** Without a grant. */
   routeSlug: string;
@@ -180,7 +181,7 @@ export async function openArrival(
     sizeLimit(route, actor.tier),
     grant?.max_file_size_bytes ?? Number.POSITIVE_INFINITY,
   );
-  const fileSize = wanted.fileSize ?? limit;
+  const fileSize = wanted.fileSize ?? Math.min(limit, wanted.mostBytes ?? limit);
   if (fileSize > limit) throw tooLarge(fileSize, limit, { status: 413 });
   const body = {
     ...wanted,
