@@ -33,7 +33,7 @@ interface Audit {
   title: string;
   displayValue?: string;
   numericValue?: number;
-  details?: { items?: { description?: string }[] };
+  details?: { items?: unknown };
 }
 
 /** What the performance score is made of, good or bad. */
@@ -49,7 +49,9 @@ function describeFlaws({ categories: all, audits }: Report, name: string): strin
   return (all[name]?.auditRefs ?? []).flatMap(({ id }) => {
     const { score = null, title = "", displayValue = "", details } = audits[id] ?? {};
     if (score === null || score >= 0.9) return [];
-    const described = details?.items?.flatMap(({ description }) => description ?? []) ?? [];
+    // Of some audits the items are no list.
+    const items: { description?: string }[] = Array.isArray(details?.items) ? details.items : [];
+    const described = items.flatMap(({ description }) => description ?? []);
     return [`  ${name}: ${title} ${displayValue}`, ...described.map((text) => `    ${text}`)];
   });
 }

@@ -55,6 +55,8 @@ export function renderMarkdown(markdown: string, pagePath: string): RenderedPage
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}${anchor}</h${depth}>\n`;
       },
       code: ({ text, lang = "" }) => renderCode(text, lang),
+      // Lists and long names may wrap where they have a seam, or they would leave the next column of a table no room.
+      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll(/,(?! )|_(?=[A-Z])/g, "$&<wbr>")}</code>`,
       link({ href, tokens }) {
         const target = escapeHtml(siteLink(href, pagePath));
         return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;

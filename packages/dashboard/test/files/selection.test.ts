@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import sharp from "sharp";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
@@ -81,5 +82,29 @@ test("access and expiry of several files change at once", async () => {
     ["private", null],
     ["public", null],
   ]);
+  await context.close();
+});
+
+test("a slow thumbnail shows its ThumbHash until it is there, and not behind it", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const picture = sharp({ create: { width: 40, height: 30, channels: 3, background: "#37a" } });
+  const options = { key: tenant.live, name: "a.png", type: "image/png" };
+  const { key } = await uploadFile(app, await picture.png().toBuffer(), options);
+  await until(async () => {
+    const { body } = await app.call("GET", `files/${encodeURIComponent(key)}`, { key: tenant.live });
+    return body.file.image?.thumbhash != null;
+  });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(/\/[pt]\/[^/]+\/.*a\.png/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
+  const behind = () => page.locator("img.thumb").evaluate((image) => getComputedStyle(image).backgroundImage);
+  await until(async () => (await behind()).startsWith('url("data:image/'));
+  release();
+  await until(async () => (await behind()) === "none");
   await context.close();
 });

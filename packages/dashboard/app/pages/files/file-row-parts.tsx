@@ -8,7 +8,7 @@ import {
   filePlayIcon,
   fileTextIcon,
 } from "@upstow/kit/icons";
-import { useMemo, useState } from "react";
+import { type CSSProperties, useEffect, useRef, useState } from "react";
 import { type FoundFile, placeholderOf } from "./found-file.ts";
 
 const icons: [type: RegExp, icon: string][] = [
@@ -20,15 +20,27 @@ const icons: [type: RegExp, icon: string][] = [
   [/^text\/|pdf|document/, fileTextIcon],
 ];
 
+/** Sooner, it would not be seen: thumbnails that were shown before come at once. */
+const placeholderAfterMs = 50;
+
 /** A small picture of an image; for everything else, or one that cannot be shown, an icon of its type. */
 export function Thumbnail({ file, className }: { file: FoundFile; className: string }) {
   const [isBroken, setBroken] = useState(false);
   // What shows through a thumbnail must not stay behind it.
   const [hasLoaded, setLoaded] = useState(false);
-  const style = useMemo(() => placeholderOf(file), [file]);
+  const image = useRef<HTMLImageElement>(null);
+  const [style, setStyle] = useState<CSSProperties>();
+  // Not while the rows are drawn: decoding the placeholders of a screen takes longer than drawing it.
+  useEffect(() => {
+    const waiting = setTimeout(() => {
+      if (image.current?.complete === false) setStyle(placeholderOf(file));
+    }, placeholderAfterMs);
+    return () => clearTimeout(waiting);
+  }, [file]);
   if (file.thumbnailUrl !== null && !isBroken)
     return (
       <img
+        ref={image}
         className={className}
         src={file.thumbnailUrl}
         alt=""
