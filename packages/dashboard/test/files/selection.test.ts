@@ -102,7 +102,9 @@ test("a slow thumbnail shows its ThumbHash until it is there, and not behind it"
     await route.continue();
   });
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
-  const behind = () => page.locator("img.thumb").evaluate((image) => getComputedStyle(image).backgroundImage);
+  const behind = () =>
+    page.evaluate<string>("getComputedStyle(document.querySelector('img.thumb')).backgroundImage");
+  await page.locator("img.thumb").waitFor();
   await until(async () => (await behind()).startsWith('url("data:image/'));
   release();
   await until(async () => (await behind()) === "none");
