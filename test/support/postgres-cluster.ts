@@ -41,7 +41,7 @@ function startWatchdog(pgCtl: string, clusterDir: string, account: Account): Chi
 export interface ClusterOptions {
   /** Lines of postgresql.conf. */
   settings?: string[];
-  /** Nothing waits for the disk: half of what it costs to make and drop a database is to write it there. */
+  /** Where memory holds files: half of what it costs to make and drop a database is to write it to the disk. */
   isInMemory?: boolean;
   /** A data directory to start from, of a server with this password; it is moved. */
   restored?: { directory: string; password: string };
@@ -49,9 +49,10 @@ export interface ClusterOptions {
 
 const enoughMemoryBytes = 4 * 1024 ** 3;
 
-async function hasMemory(): Promise<boolean> {
+/** A directory in memory, or an ordinary one where there is no room. */
+async function findMemory(): Promise<string> {
   const found = await statfs("/dev/shm").catch(() => null);
-  return found !== null && found.bavail * found.bsize >= enoughMemoryBytes;
+  return found !== null && found.bavail * found.bsize >= enoughMemoryBytes ? "/dev/shm" : tmpdir();
 }
 
 async function initialise(initdb: string, clusterDir: string, password: string, account: Account) {
@@ -84,8 +85,7 @@ export async function startPostgres({
   isInMemory = false,
 }: ClusterOptions = {}): Promise<PostgresHandle> {
   const account = getServerAccount();
-  const parent = isInMemory && (await hasMemory()) ? "/dev/shm" : tmpdir();
-  const clusterDir = await mkdtemp(join(parent, "upstow-postgres-"));
+  const clusterDir = await mkdtemp(join(isInMemory ? await findMemory() : tmpdir(), "upstow-postgres-"));
   if (account.uid !== undefined && account.gid !== undefined) {
     await chown(clusterDir, account.uid, account.gid);
   }
@@ -110,8 +110,7 @@ export async function startPostgres({
   try {
     if (restored === undefined) await initialise(initdb, clusterDir, password, account);
     else await rename(restored.directory, join(clusterDir, "data"));
-    const lines = [...(isInMemory ? ["fsync=off"] : []), ...settings];
-    await appendFile(join(clusterDir, "data", "postgresql.conf"), `\n${lines.join("\n")}\n`);
+    await appendFile(join(clusterDir, "data", "postgresql.conf"), `\n${settings.join("\n")}\n`);
     const port = await pickFreePort();
     await control("-o", `-p ${port}`, "start");
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
