@@ -37,7 +37,7 @@ export async function enqueueUploadCompleted(
     },
     projectId: file.project_id,
   };
-  await insertTogether(tx, `${file.project_id} ${file.environment}`, [
+  await gatherEvents(tx, `${file.project_id} ${file.environment}`, [
     {
       ...describeEvent(now, file.project_id, file.environment, payload),
       event: "upload.completed",
@@ -67,7 +67,7 @@ export function describeEvent(
 }
 
 /** Events that share a transaction are numbered by one change of their sequence, which all instances share. */
-const insertTogether = gather<NewMessage[]>(
+const gatherEvents = gather<NewMessage[]>(
   (messages, more) => {
     messages.push(...more);
   },
