@@ -22,9 +22,10 @@ export async function downloadFile(
   { replace, onProgress = () => {} }: DownloadOptions,
 ): Promise<boolean> {
   if (!replace && (await lstat(path).catch(() => null)) !== null) throw alreadyThere(path);
-  // Overwrites the remains of an interrupted download; nothing else uses such a name.
   const draft = join(dirname(path), `.${digestOf(basename(path))}.upstow-part`);
-  const output = await open(draft, "w").catch((error: NodeJS.ErrnoException) => {
+  // The remains of an interrupted download, or a link that someone else with access to the folder has put there.
+  await rm(draft, { force: true });
+  const output = await open(draft, "wx").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
     throw new OperatorError("NOT_FOUND", `There is no folder ${dirname(path)}.`);
   });

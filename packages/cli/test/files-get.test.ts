@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,17 @@ describe("upstow files get", () => {
 
     await runJson(["files", "get", key, "--force"], here());
     assert.equal(await readFile(join(folder, "note.txt"), "utf8"), "stored");
+  });
+
+  it("does not write through a link in the place of its unfinished download", async () => {
+    const elsewhere = join(folder, "elsewhere");
+    await writeFile(elsewhere, "mine");
+    const digest = createHash("sha256").update("note.txt").digest("hex").slice(0, 16);
+    await symlink(elsewhere, join(folder, `.${digest}.upstow-part`));
+    const { path } = await runJson(["files", "get", key], here());
+    assert.equal(await readFile(elsewhere, "utf8"), "mine");
+    assert.ok((await lstat(path)).isFile());
+    assert.deepEqual((await readdir(folder)).sort(), ["elsewhere", "note.txt"]);
   });
 
   it("is content with a file that has the same bytes already", async () => {
