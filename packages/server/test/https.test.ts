@@ -69,6 +69,10 @@ describe("plain HTTP", () => {
       "X-Forwarded-Host: localhost",
       "Forwarded: proto=https",
       "X-Real-IP: 127.0.0.1",
+      "X-Forwarded-Port: 443",
+      "X-Client-IP: 127.0.0.1",
+      "True-Client-IP: 127.0.0.1",
+      "CF-Connecting-IP: 127.0.0.1",
     ]) {
       expectPlainRefused(await call("localhost", [line]));
     }

@@ -141,6 +141,15 @@ describe("with TLS in the process", () => {
     assert.equal((await callTls(`${app.url}/metrics`)).statusCode, 401, "a proxy is at this address");
   });
 
+  it("metrics are not for a proxy that passes on nothing but its client's Host", async (t) => {
+    const app = await start();
+    t.after(() => app.close());
+    const url = `${app.url}/metrics`;
+    assert.equal((await callTls(url)).statusCode, 200);
+    for (const host of ["files.example.com", "192.0.2.1"])
+      assert.equal((await callTls(url, { host })).statusCode, 401, host);
+  });
+
   it("every answer tells browsers to come back over HTTPS, unless that is turned off", async (t) => {
     const [app, quiet] = [await start(), await start({ UPSTOW_HSTS: "off" })];
     t.after(() => Promise.all([app.close(), quiet.close()]));

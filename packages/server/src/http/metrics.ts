@@ -128,10 +128,18 @@ export function exposeMetrics(
     return isLoopbackHost(host) || isIP(host.replace(/^\[(.*)\]$/, "$1")) !== 0 || host === publicHost;
   }
 
-  /** A proxy on this machine shares our address. If it reports no client, the client may be anyone. */
-  function isLocal({ socket, headers }: FastifyRequest): boolean {
+  /**
+   * A proxy on this machine shares our address. If it reports no client, the client may be anyone. One that calls us over
+   * TLS may pass on nothing but the name that its client asked for.
+   */
+  function isLocal({ socket, headers, hostname }: FastifyRequest): boolean {
     const peer = socket.remoteAddress ?? "";
-    return isLoopbackAddress(peer) && !trustedProxies.contains(peer) && !isForwarded(headers);
+    return (
+      isLoopbackAddress(peer) &&
+      isLoopbackHost(hostname) &&
+      !trustedProxies.contains(peer) &&
+      !isForwarded(headers)
+    );
   }
 }
 

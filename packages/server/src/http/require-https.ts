@@ -13,7 +13,11 @@ const forwardingHeaders = [
   "x-forwarded-for",
   "x-forwarded-proto",
   "x-forwarded-host",
+  "x-forwarded-port",
   "x-real-ip",
+  "x-client-ip",
+  "true-client-ip",
+  "cf-connecting-ip",
 ];
 
 const hsts = "max-age=31536000";
