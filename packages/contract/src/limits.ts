@@ -176,7 +176,7 @@ export const ARCHIVE_BYTES_MAX = 50 * GB;
 export const ARCHIVES_PER_MINUTE = 30;
 /** Characters of one search term in the dashboard. */
 export const SEARCH_TERM_MAX = 64;
-/** Searches of one account that may wait for their turn, per instance. */
+/** Searches and reads of the audit log of one account that may wait for their turn, per instance. */
 export const SEARCHES_WAITING_MAX = 16;
 /** Characters of a MIME type with its parameters. */
 export const CONTENT_TYPE_MAX = 255;

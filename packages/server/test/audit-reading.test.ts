@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import type { AuditEntry } from "@upstow/contract";
+import { setTimeout as wait } from "node:timers/promises";
+import { type AuditEntry, SEARCHES_WAITING_MAX } from "@upstow/contract";
 import { STEP_ROWS } from "../src/db/job-leases.ts";
 import { serviceAuthor } from "../src/kernel/actor.ts";
 import { findEntries, forgetOldEntries } from "../src/projects/audit/read-trail.ts";
 import { record } from "../src/projects/audit/record.ts";
 import { listTrail } from "./support/audit-trail.ts";
 import { createSessionToken } from "./support/console-client.ts";
+import { expectError } from "./support/expect-error.ts";
 import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
 onAnyDatabase("the entries of the audit trail", (database) => {
@@ -104,8 +106,9 @@ onAnyDatabase("the entries of the audit trail", (database) => {
   });
 
   it("continues after very many entries that do not match", async () => {
-    const { db, now } = app.app.deps;
-    const { projectId } = await app.createTenant("free");
+    const { db, turns, now } = app.app.deps;
+    const { projectId, accountId } = await app.createTenant("free");
+    const reader = { db, turns, accountId };
     const target = { kind: "project", id: projectId } as const;
     await db.transact(async (tx) => {
       await record(tx, now(), serviceAuthor, { action: "project.purged", target, projectId });
@@ -113,11 +116,38 @@ onAnyDatabase("the entries of the audit trail", (database) => {
         await record(tx, now(), serviceAuthor, { action: "project.updated", target, projectId });
     });
     const filter = { from: "", before: "~", action: "project.purged" } as const;
-    const first = await findEntries(db, { projectId }, filter, 10, 400);
+    const first = await findEntries(reader, { projectId }, filter, 10, 400);
     assert.deepEqual(first.rows, []);
     const before = first.scannedTo ?? "";
-    const second = await findEntries(db, { projectId }, { ...filter, before }, 10, 400);
+    const second = await findEntries(reader, { projectId }, { ...filter, before }, 10, 400);
     assert.deepEqual([second.rows.length, second.scannedTo], [1, null]);
+  });
+
+  it("is read in turns with searches of all accounts, and a flood of readers is turned away", async (t) => {
+    const { turns } = app.app.deps;
+    const { accountId, projectId } = await app.createTenant("free");
+    const headers = await cookieFor(accountId);
+    const read = (path: string) => app.call("GET", `/dashboard/api${path}`, { headers });
+    const paths = [`/projects/${projectId}/audit`, "/account/audit"].flatMap((path) => [
+      path,
+      `${path}/export?author=nobody`,
+    ]);
+    const letGo = Promise.withResolvers<void>();
+    t.after(() => letGo.resolve());
+    const other = turns.take("another account", () => letGo.promise);
+    let answered = 0;
+    const started = paths.map((path) => read(path).finally(() => answered++));
+    while (turns.waitingOf(accountId) < paths.length) {
+      assert.equal(answered, 0, "nobody reads out of turn");
+      await wait(5);
+    }
+    const more = Array.from({ length: SEARCHES_WAITING_MAX - paths.length }, () =>
+      turns.take(accountId, async () => {}),
+    );
+    for (const path of paths) expectError(await read(path), 429, "RATE_LIMITED");
+    letGo.resolve();
+    await Promise.all([other, ...more]);
+    for (const { status } of await Promise.all(started)) assert.equal(status, 200);
   });
 
   it("is forgotten after its retention", async () => {

@@ -21,14 +21,16 @@ export const auditExport: Command = {
   notes: "The file is readable by its owner only. Entries are kept for UPSTOW_AUDIT_RETENTION_DAYS.",
   async run(call) {
     const { exportTrail } = await import("@upstow/server/projects/audit/read-trail");
+    const { createFairTurns } = await import("@upstow/server/kernel/fair-turns");
     const file = givenPath(call, call.positionals[0] ?? "");
     const format = readChoice("--format", call.options.find("format") ?? "jsonl", ["csv", "jsonl"]);
     const projectId = call.options.find("project");
     const scope = projectId === undefined ? "all" : { projectId };
     const filter = await readFilter(call.options);
     const output = (await openNew(file)).createWriteStream();
+    const alone = { turns: createFairTurns(), accountId: "operator" };
     await withDatabase(call, ({ db }) =>
-      pipeline(Readable.from(exportTrail(db, scope, filter, format)), output),
+      pipeline(Readable.from(exportTrail({ db, ...alone }, scope, filter, format)), output),
     );
     return {
       json: { file, format, bytes: output.bytesWritten },

@@ -49,7 +49,7 @@ export function createFairTurns(): FairTurns {
   };
 }
 
-/** Rejects a search if the account already has too many waiting. */
+/** Rejects a search, or a read that is as long, if the account already has too many waiting. */
 export function admitSearch(turns: FairTurns, accountId: string): void {
   if (turns.waitingOf(accountId) < SEARCHES_WAITING_MAX) return;
   throw new AppError("RATE_LIMITED", "Too many searches at once. Retry after 5 seconds.", {

@@ -124,7 +124,11 @@ const lists: [LimitName, string, string][] = [
   ["ARCHIVE_FILES_MAX", "Files in one downloaded ZIP archive", "400"],
   ["ARCHIVE_BYTES_MAX", "Bytes of the files in it", "400"],
   ["SEARCH_TERM_MAX", "Characters of a search term in the dashboard", "400"],
-  ["SEARCHES_WAITING_MAX", "Searches and lists with metadata of one account that wait at once", "429"],
+  [
+    "SEARCHES_WAITING_MAX",
+    "Searches, lists with metadata and reads of the audit log of one account that wait at once",
+    "429",
+  ],
 ];
 const retention: [LimitName, string, string][] = [
   ["LOG_RETENTION_DAYS", "Log entries", "days; `UPSTOW_LOG_RETENTION_DAYS` changes it"],

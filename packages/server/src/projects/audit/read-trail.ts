@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AuditAction, AuditEntry } from "@upstow/contract";
 import type { QueryCreator } from "#kysely";
 import type { AuditRow } from "../../db/account-schema.ts";
@@ -7,6 +6,7 @@ import { inSteps } from "../../db/job-leases.ts";
 import type { Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
+import type { FairTurns } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
 import { isoTime } from "../../kernel/iso-time.ts";
 
@@ -46,21 +46,27 @@ export interface TrailFilter {
 /** A few milliseconds on SQLite, which reads on our own thread. */
 const batchSize = 200;
 
+/** Where the trail is, and for whom it is read: readers of a service take turns, batch by batch. */
+export interface TrailReader {
+  db: Database;
+  turns: FairTurns;
+  accountId: string;
+}
+
 /** The newest first, in batches of matching entries; a batch may have none. Holds one batch at a time. */
-export async function* readTrail(
-  db: Database,
+async function* readTrail(
+  { db, turns, accountId }: TrailReader,
   scope: TrailScope,
   filter: TrailFilter,
 ): AsyncGenerator<{ rows: AuditRow[]; scannedTo: string }> {
   for (let { before } = filter; ; ) {
     const stretch = { from: filter.from, before, take: batchSize };
-    const rows = await readStretch(db, scope, stretch);
+    const rows = await turns.take(accountId, () => readStretch(db, scope, stretch));
     const last = rows.at(-1);
     if (last === undefined) return;
     yield { rows: rows.filter((row) => matches(row, filter)), scannedTo: last.id };
     if (rows.length < batchSize) return;
     before = last.id;
-    await nextTurn();
   }
 }
 
@@ -79,7 +85,7 @@ function matches(row: AuditRow, { author, action }: TrailFilter): boolean {
 
 /** `scannedTo` is the id to continue below if the request ended before the page was full. */
 export async function findEntries(
-  db: Database,
+  reader: TrailReader,
   scope: TrailScope,
   filter: TrailFilter,
   take: number,
@@ -87,7 +93,7 @@ export async function findEntries(
 ): Promise<{ rows: AuditRow[]; scannedTo: string | null }> {
   const found: AuditRow[] = [];
   let scanned = 0;
-  for await (const { rows, scannedTo } of readTrail(db, scope, filter)) {
+  for await (const { rows, scannedTo } of readTrail(reader, scope, filter)) {
     found.push(...rows);
     scanned += batchSize;
     if (found.length >= take) return { rows: found.slice(0, take), scannedTo: null };
@@ -132,14 +138,14 @@ const columns = [
 
 /** All matching entries as text, batch by batch. */
 export async function* exportTrail(
-  db: Database,
+  reader: TrailReader,
   scope: TrailScope,
   filter: TrailFilter,
   format: TrailFormat,
 ): AsyncGenerator<string> {
   if (format === "csv") yield `${columns.join(",")}\r\n`;
   const write = format === "csv" ? toCsvLine : (row: AuditRow) => `${JSON.stringify(toEntry(row))}\n`;
-  for await (const { rows } of readTrail(db, scope, filter)) yield rows.map(write).join("");
+  for await (const { rows } of readTrail(reader, scope, filter)) yield rows.map(write).join("");
 }
 
 function toCsvLine(row: AuditRow): string {
