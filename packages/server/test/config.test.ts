@@ -292,7 +292,7 @@ describe("a start that cannot work", () => {
     await writeFile(join(dataDir, "secret"), "y".repeat(64));
     assert.match(
       await failToStart({}),
-      /UPSTOW_SECRET .*set it to that one.*the file secret in UPSTOW_DATA_DIR/,
+      /UPSTOW_SECRET .*set it to that secret.*the file secret in UPSTOW_DATA_DIR/,
     );
   });
 

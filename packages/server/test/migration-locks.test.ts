@@ -88,7 +88,7 @@ it("files can be partitioned as docs/capacity.md says, and each partition then g
     const file = createFile("p", "live");
     const id = createId(Date.parse(time));
     const named = { id, key: `p/docs/${id}/a.txt` };
-    await db.run(insertFile, { ...file, ...named });
+    await db.run(insertFile, { ...file, ...named, status: "UPLOADING" });
     return named;
   };
   const listIndexes = async () => {

@@ -8,7 +8,7 @@ it("refuses whole numbers that no JSON number keeps, and none that are kept or s
     assert.throws(
       () => parseJson(`{"a":["\\\\",${number}]}`),
       {
-        message: /holds -?\d+, which no JSON number keeps exactly; send it as a string/,
+        message: /has -?\d+, which JSON numbers cannot represent exactly; send it as a string/,
         suggestion: `Put it in quotes, for example "metadata": { "orderId": "${number}" }.`,
       },
       number,
