@@ -96,7 +96,10 @@ onBothDatabases("API keys", (database) => {
       [tenant.live, "test"],
     ] as const) {
       const refused = expectError(await create(tenant, key, { type }), 401, "UNAUTHORIZED");
-      assert.ok(refused.suggestion.includes(`Send a ${type} key, or create the first one`), refused.suggestion);
+      assert.ok(
+        refused.suggestion.includes(`Send a ${type} key, or create the first one`),
+        refused.suggestion,
+      );
     }
   });
 
