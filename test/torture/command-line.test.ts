@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scenarios } from "../../torture/scenarios.ts";
@@ -16,6 +17,11 @@ describe("npm run torture", () => {
     const { status, stdout } = run("--help");
     assert.equal(status, 0);
     for (const name of Object.keys(scenarios)) assert.match(stdout, new RegExp(`^ {2}${name} `, "m"));
+  });
+
+  it("has a place for each result in docs/reliability.md", () => {
+    const page = readFileSync(new URL("../../docs/reliability.md", import.meta.url), "utf8");
+    for (const name of Object.keys(scenarios)) assert.ok(page.includes(`<!-- torture:${name} -->`), name);
   });
 
   for (const [mistake, words] of Object.entries({
