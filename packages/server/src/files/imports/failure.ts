@@ -53,7 +53,7 @@ export function toFailure(error: unknown): ImportFailure | null {
   return new ImportFailure("storage", storageFailed, { mayPass, cause: error });
 }
 
-/** Ends the file, unless someone else did, and keeps the reason for whoever asks. */
+/** Ends the file, unless someone else did, and keeps the reason for later calls. */
 export async function failImport(
   deps: Deps,
   held: Held,

@@ -80,7 +80,7 @@ export const findLease = statement((q, p: { fileId: string }) =>
 );
 
 interface Saved extends Held {
-  /** Another one where the request had no lease, so that whoever started from the same offset fails. */
+  /** Another one where the request had no lease, so that a request that began at the same offset fails. */
   nextLease: number;
   offset: number;
   state: string;
