@@ -46,14 +46,31 @@ function writeManifest(root, output, exports) {
     exports: sources,
     ...published
   } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const manifest = { ...published, exports: exports ?? modulesOf(sources, output) };
+  const typesVersions = exports === undefined ? typesElsewhere(sources) : null;
+  const manifest = {
+    ...published,
+    exports: exports ?? modulesOf(sources, output),
+    ...(typesVersions === null ? {} : { typesVersions }),
+  };
   writeFileSync(join(output, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** @param {string} source */
+const builtPath = (source) => source.replace("./src/", "").replace(/\.ts$/, "");
+
+/** For TypeScript with `moduleResolution: node`, which reads no exports and looks for a file of the module's name. */
+function typesElsewhere(sources) {
+  const moved = Object.entries(sources)
+    .map(([name, source]) => ({ module: name.replace(/^\.\/?/, ""), path: builtPath(source) }))
+    .filter(({ module, path }) => module !== "" && path !== module && path !== `${module}/index`);
+  if (moved.length === 0) return null;
+  return { "*": Object.fromEntries(moved.map(({ module, path }) => [module, [`${path}.d.ts`]])) };
 }
 
 const modulesOf = (sources, output) =>
   Object.fromEntries(
     Object.entries(sources).map(([name, source]) => {
-      const path = source.replace("./src/", "").replace(/\.ts$/, "");
+      const path = builtPath(source);
       const isBoth = existsSync(join(output, "cjs", `${path}.js`));
       return [name, isBoth ? bothAt(path) : moduleAt(`./${path}`)];
     }),
