@@ -8,7 +8,7 @@ export interface ConfigVariable {
 /** What every variable does, for the documentation. A test compares it with what `readConfig` reads. */
 export const configReference: readonly ConfigVariable[] = [
   { name: "UPSTOW_HOST", default: "`localhost`", about: "address to listen on; `0.0.0.0` for all" },
-  { name: "UPSTOW_PORT", default: "`4000`", about: "port; `0` for any that is free" },
+  { name: "UPSTOW_PORT", default: "`4000`", about: "port; `0` for any free port" },
   {
     name: "UPSTOW_DATA_DIR",
     default: "`./data`",
@@ -18,96 +18,95 @@ export const configReference: readonly ConfigVariable[] = [
     name: "UPSTOW_PUBLIC_URL",
     default: "from host and port",
     about:
-      "how clients reach the service; below a path API and files work, the dashboard and other pages do not",
+      "the URL at which clients reach the service. With a path, only the API and files work, not the dashboard and other pages",
   },
   {
     name: "UPSTOW_CDN_URL",
     default: "the public URL",
-    about: "how files are reached, when a CDN or another host serves them",
+    about: "base URL of files, if a CDN or another host serves them",
   },
   {
     name: "UPSTOW_CDN_PURGE",
     default: "none",
-    about: "tells that CDN about deletions, see [delivery](delivery.md)",
+    about: "how to purge deleted files from that CDN, see [delivery](delivery.md)",
   },
   {
     name: "UPSTOW_DATABASE_URL",
     default: "embedded SQLite",
-    about: "a `postgres://` address, see [PostgreSQL](postgres.md)",
+    about: "a `postgres://` URL, see [PostgreSQL](postgres.md)",
   },
   {
     name: "UPSTOW_REDIS_URL",
     default: "none",
-    about: "a `redis://` address: shares rate windows between instances",
+    about: "a `redis://` URL, to share rate limit windows between instances",
   },
   {
     name: "UPSTOW_SECRET",
-    default: "made at first start",
+    default: "created at first start",
     about:
-      "at least 32 characters; comma-separated: the first signs, all verify. Needed with several instances",
+      "at least 32 characters. In a comma-separated list, the first secret signs and all verify. Required with several instances",
   },
   {
     name: "UPSTOW_TLS_CERT",
     default: "none",
-    about: "PEM file; with `UPSTOW_TLS_KEY` the process serves HTTPS itself",
+    about: "PEM file; together with `UPSTOW_TLS_KEY`, the process serves HTTPS",
   },
-  { name: "UPSTOW_TLS_KEY", default: "none", about: "PEM file of the certificate's key" },
+  { name: "UPSTOW_TLS_KEY", default: "none", about: "PEM file with the certificate's key" },
   {
     name: "UPSTOW_TRUSTED_PROXIES",
     default: "none",
-    about: "addresses or CIDRs whose forwarding headers are believed",
+    about: "addresses or CIDRs whose forwarding headers are trusted",
   },
   {
     name: "UPSTOW_CONNECTIONS_PER_ADDRESS",
     default: "`512`, loopback exempt",
     about:
-      "open connections per client address (IPv6: per /64); more are closed at once. `0` for no limit. Trusted proxies are never counted",
+      "open connections per client address (IPv6: per /64); more are closed immediately. `0` for no limit. Trusted proxies are not limited",
   },
   {
     name: "UPSTOW_HTTP_FROM",
     default: "none",
     about:
-      "private networks that may use plain HTTP, as CIDRs (`172.16.0.0/12`), so that containers can call the service; has no effect with `UPSTOW_TLS_CERT`",
+      "private networks that may use plain HTTP, as CIDRs (`172.16.0.0/12`), so that containers can call the service. No effect with `UPSTOW_TLS_CERT`",
   },
   {
     name: "UPSTOW_HSTS",
     default: "`on`",
-    about: "`off` leaves `Strict-Transport-Security` out of HTTPS responses",
+    about: "`off` omits `Strict-Transport-Security` from HTTPS responses",
   },
   {
     name: "UPSTOW_SENDFILE",
     default: "none",
-    about: "lets those proxies send stored files themselves, see [delivery](delivery.md)",
+    about: "lets the trusted proxies send stored files themselves, see [delivery](delivery.md)",
   },
   {
     name: "UPSTOW_WEBHOOK_ALLOW_CIDRS",
     default: "none",
     about:
-      "private addresses that webhooks may reach, over plain http too; every other webhook must be public and https",
+      "private addresses that webhooks may call, also over plain HTTP. All other webhooks must use public HTTPS URLs",
   },
   { name: "UPSTOW_WEBHOOK_RETRY_BASE_MS", default: "`12000`", about: "scales the three retry delays" },
   {
     name: "UPSTOW_STORAGE_ALLOW_CIDRS",
     default: "none",
-    about: "private addresses that buckets of customers may have all the same",
+    about: "private addresses allowed for buckets of customers",
   },
   {
     name: "UPSTOW_IMPORT_ALLOW_CIDRS",
     default: "none",
     about:
-      "private addresses that files may be imported from, on any port and over plain http too; every other source must be public and https on port 443",
+      "private addresses that files may be imported from, on any port and also over plain HTTP. All other sources must use public HTTPS on port 443",
   },
   {
     name: "UPSTOW_CLAMD",
     default: "none",
     about:
-      "ClamAV's daemon as `tcp://host:port` or the path of its socket, for [routes that scan](concepts/inspection.md#viruses)",
+      "the ClamAV daemon, as `tcp://host:port` or the path of its socket, for [routes that scan](concepts/inspection.md#viruses)",
   },
   {
     name: "UPSTOW_CLAMD_MAX_BYTES",
     default: "`104857600`",
-    about:
-      "larger files are not sent to it and stay unscanned; at most its `StreamMaxLength` and `MaxFileSize`",
+    about: "larger files are not scanned; at most ClamAV's `StreamMaxLength` and `MaxFileSize`",
   },
   {
     name: "UPSTOW_ALLOWED_ORIGINS",
@@ -117,7 +116,7 @@ export const configReference: readonly ConfigVariable[] = [
   {
     name: "UPSTOW_METRICS_TOKEN",
     default: "none",
-    about: "lets `/metrics` be read from elsewhere than this machine",
+    about: "bearer token for reading `/metrics` from other machines",
   },
   {
     name: "UPSTOW_METRICS_ADDRESS",
@@ -129,25 +128,24 @@ export const configReference: readonly ConfigVariable[] = [
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     default: "none",
     about:
-      "an OpenTelemetry collector that speaks OTLP over HTTP, such as `http://localhost:4318`; turns traces on, see [traces](metrics.md#traces)",
+      "an OpenTelemetry collector for OTLP over HTTP, such as `http://localhost:4318`; enables [traces](metrics.md#traces)",
   },
   {
     name: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     default: "`/v1/traces` of the endpoint",
-    about: "the full URL that spans are sent to",
+    about: "full URL for sending spans",
   },
   {
     name: "OTEL_TRACES_SAMPLER_ARG",
     default: "`1`",
-    about:
-      "the share of traces to keep, from 0 to 1; a caller that sends `traceparent` has decided for its own",
+    about: "share of traces to keep, from 0 to 1. Callers that send `traceparent` decide for their own",
   },
-  { name: "OTEL_SDK_DISABLED", default: "`false`", about: "`true` turns traces off" },
+  { name: "OTEL_SDK_DISABLED", default: "`false`", about: "`true` disables traces" },
   {
     name: "UPSTOW_RATE_LIMITS",
     default: "`upload=30,transform=120,other=10`",
     about:
-      "requests per minute and key, any subset of the three; `off` for none. See [rate limits](concepts/quotas.md#rate-limits)",
+      "requests per minute and key, any subset of the three; `off` for no limits. See [rate limits](concepts/quotas.md#rate-limits)",
   },
   {
     name: "UPSTOW_LOG_LEVEL",
@@ -158,52 +156,56 @@ export const configReference: readonly ConfigVariable[] = [
     name: "UPSTOW_FIRST_START_KEYS",
     default: "`print`",
     about:
-      "`print`, or `file`: keeps the first keys out of the log, in `first-start.txt` of the data directory, readable by the service's user only",
+      "`print`, or `file` to write the first keys to `first-start.txt` in the data directory instead of the log. Only the service's user can read it",
   },
   {
     name: "UPSTOW_WELCOME_UPLOADS",
     default: "`local`",
     about:
-      "who may upload to the sandbox on the [welcome page](welcome-page.md): `local` for browsers on this machine while the public URL is a loopback one, `on` for everyone, `off` for no one",
+      "who may upload to the sandbox on the [welcome page](welcome-page.md): `local` for browsers on this machine while the public URL is a loopback URL, `on` for everyone, `off` for no one",
   },
   {
     name: "UPSTOW_LOG_RETENTION_DAYS",
     default: "`90`",
-    about:
-      "days that a project's log entries are kept, failed uploads, and names and metadata of deleted files; at least `1`",
+    about: "days to keep log entries, failed uploads, and names and metadata of deleted files; at least `1`",
   },
   {
     name: "UPSTOW_AUDIT_RETENTION_DAYS",
     default: "`365`",
-    about: "days that entries of the [audit log](audit-log.md) are kept, at least `1`",
+    about: "days to keep entries of the [audit log](audit-log.md); at least `1`",
   },
-  { name: "UPSTOW_S3_BUCKET", default: "none", about: "the bucket; setting it switches the store" },
+  {
+    name: "UPSTOW_S3_BUCKET",
+    default: "none",
+    about: "the bucket; if set, files are stored in it instead of on disk",
+  },
   {
     name: "UPSTOW_S3_ENDPOINT",
-    default: "Amazon's, of the region",
-    about: "where the service reaches the bucket; may have a path",
+    default: "Amazon S3 in the region",
+    about: "endpoint for the service; may have a path",
   },
   {
     name: "UPSTOW_S3_PUBLIC_ENDPOINT",
     default: "the endpoint",
-    about: "where clients reach it, when that is another address (a MinIO in a private network)",
+    about: "endpoint for clients, if it differs, as with MinIO in a private network",
   },
-  { name: "UPSTOW_S3_REGION", default: "`us-east-1`", about: "part of every signature" },
-  { name: "UPSTOW_S3_ACCESS_KEY_ID", default: "none", about: "needed with a bucket" },
-  { name: "UPSTOW_S3_SECRET_ACCESS_KEY", default: "none", about: "needed with a bucket" },
+  { name: "UPSTOW_S3_REGION", default: "`us-east-1`", about: "region used in signatures" },
+  { name: "UPSTOW_S3_ACCESS_KEY_ID", default: "none", about: "required with a bucket" },
+  { name: "UPSTOW_S3_SECRET_ACCESS_KEY", default: "none", about: "required with a bucket" },
   {
     name: "UPSTOW_S3_FORCE_PATH_STYLE",
     default: "`true` with an endpoint, else `false`",
-    about: "the bucket in the path instead of in the host name",
+    about: "puts the bucket in the path instead of the host name",
   },
   {
     name: "UPSTOW_S3_PREFIX",
     default: "`upstow/`",
-    about: "in front of every object; give each installation its own in a shared bucket; `/` for none",
+    about:
+      "prefix of every object key; `/` for none. Installations that share a bucket need different prefixes",
   },
   {
     name: "UPSTOW_S3_DELIVERY",
     default: "`stream`",
-    about: "`stream` or `redirect`: whether files pass through the service or readers are sent to the bucket",
+    about: "`stream` to serve files through the service, or `redirect` to send readers to the bucket",
   },
 ];
