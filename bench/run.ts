@@ -11,7 +11,7 @@ import type { Benchmark } from "./harness/report.ts";
 import { toText } from "./harness/report.ts";
 import { saveGlance, saveReport } from "./harness/save-report.ts";
 
-const usage = `npm run bench [-- <name>… --rounds 5 --seconds 2 --sizes 1000,10000 --no-save]
+const usage = `npm run bench [-- <name>… --rounds 5 --seconds 2 --sizes 1000,10000 --before <commit> --no-save]
 
 Names: ${Object.keys(benchmarks).join(", ")}; all of them when none is given.`;
 
@@ -23,6 +23,7 @@ function readCommandLine() {
       rounds: { type: "string", default: "5" },
       seconds: { type: "string", default: "2" },
       sizes: { type: "string" },
+      before: { type: "string" },
       save: { type: "boolean", default: true },
       help: { type: "boolean", default: false },
     },
@@ -34,7 +35,12 @@ function readCommandLine() {
   if (!(seconds > 0)) throw new UsageError("--seconds takes a number");
   const sizes = values.sizes?.split(",").map(Number) ?? null;
   if (sizes?.some((size) => !(size > 0))) throw new UsageError("--sizes takes numbers, with commas between");
-  return { names: positionals, rounds, seconds, sizes, isSaved: values.save, isHelp: values.help };
+  const before = values.before ?? null;
+  if (before !== null && positionals.join() !== "gains")
+    throw new UsageError("--before goes with gains, and with no other");
+  // What is kept is compared with one commit only.
+  const isSaved = values.save && before === null;
+  return { names: positionals, rounds, seconds, sizes, before, isSaved, isHelp: values.help };
 }
 
 /** A folder that is gone afterwards, however the benchmark ends; what still writes to it ends first. */
@@ -55,12 +61,12 @@ async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 }
 
 async function runBenchmark(name: string, benchmark: Benchmark, options: ReturnType<typeof readCommandLine>) {
-  const { rounds, seconds, sizes } = options;
+  const { rounds, seconds, sizes, before } = options;
   const measuredAt = new Date().toISOString();
   const [loadBefore = 0] = loadavg();
   const startMs = performance.now();
   console.log(`\n── ${name}: ${benchmark.title}`);
-  const report = await withFolder((folder) => benchmark.run({ folder, rounds, seconds, sizes }));
+  const report = await withFolder((folder) => benchmark.run({ folder, rounds, seconds, sizes, before }));
   console.log(toText(report));
   console.log(`  (${Math.round((performance.now() - startMs) / 1000)} s)`);
   if (options.isSaved)

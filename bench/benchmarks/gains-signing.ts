@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as sigv4 from "../../packages/server/src/storage/s3/sigv4.ts";
@@ -25,8 +26,9 @@ export async function signByTurns(roots: readonly string[], rounds: number): Pro
 }
 
 async function loadSigner(root: string): Promise<sigv4.Signer> {
-  const path = join(root, "packages/server/src/storage/s3/sigv4.ts");
-  const { createSigner } = (await import(pathToFileURL(path).href)) as typeof sigv4;
+  // Earlier versions have it in another folder.
+  const [path = ""] = globSync("packages/server/src/**/sigv4.ts", { cwd: root });
+  const { createSigner } = (await import(pathToFileURL(join(root, path)).href)) as typeof sigv4;
   return createSigner({
     accessKeyId: "AKIAEXAMPLE",
     secretAccessKey: "a secret of the usual forty characters .",

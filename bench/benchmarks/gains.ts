@@ -5,7 +5,7 @@ import { startUpstow, type Upstow } from "../contenders/upstow.ts";
 import { startWebhookReceiver } from "../contenders/webhook-receiver.ts";
 import { formatNumber, formatShare } from "../harness/format.ts";
 import { cpuUsPerOperation, ratePerSec } from "../harness/growth.ts";
-import type { Benchmark } from "../harness/report.ts";
+import type { Benchmark, Table } from "../harness/report.ts";
 import { type Contender, runRounds } from "../harness/rounds.ts";
 import type { Target } from "../harness/scenario.ts";
 import { spreadOf } from "../harness/statistics.ts";
@@ -16,7 +16,7 @@ import { events, type HotPath, hotPaths, type ProfiledPath, signing } from "./ho
 
 const ownRoot = fileURLToPath(new URL("../..", import.meta.url));
 /** The last one before hot paths were profiled. */
-const beforeCommit = "5f3a83c6d1ee7fce7f896110b2366ce0aa1c8776";
+const unprofiledCommit = "5f3a83c6d1ee7fce7f896110b2366ce0aa1c8776";
 
 interface Version {
   name: "before" | "after";
@@ -76,12 +76,19 @@ function toRow({ label, before, after }: PathCosts): string[] {
   return [label, middle(before), middle(after), share("cpuMs"), share("perSec")];
 }
 
+const whatProfilingFound = (paths: readonly ProfiledPath[]): Table => ({
+  caption: "The largest costs that were found there, and what became of them",
+  columns: ["", "first", "second", "third"],
+  rows: paths.map(({ label, costs }) => [label, ...costs]),
+});
+
 export const gains: Benchmark = {
   title: "Hot paths before they were profiled, and today",
-  async run({ folder, ...options }) {
+  async run({ folder, before: otherCommit, ...options }) {
+    const beforeCommit = otherCommit ?? unprofiledCommit;
     const root = await findEarlierVersion(folder, beforeCommit);
     if (root === null)
-      return { tables: [], notes: ["Left out: the history of the sources is not at hand."], data: null };
+      return { tables: [], notes: [`Left out: git has no sources of ${beforeCommit} here.`], data: null };
     const server = await startPostgresServer();
     const receiver = await startWebhookReceiver(folder);
     const start = { folder, env: receiver.env };
@@ -121,15 +128,11 @@ export const gains: Benchmark = {
     return {
       tables: [
         {
-          caption: `The sources of ${beforeCommit.slice(0, 7)} and those of today, by turns`,
+          caption: `The sources of ${otherCommit ?? unprofiledCommit.slice(0, 7)} and those of today, by turns`,
           columns: ["", "CPU ms before", "CPU ms after", "CPU after / before", "rate after / before"],
           rows: paths.map(toRow),
         },
-        {
-          caption: "The largest costs that were found there, and what became of them",
-          columns: ["", "first", "second", "third"],
-          rows: paths.map(({ label, costs }) => [label, ...costs]),
-        },
+        ...(otherCommit === null ? [whatProfilingFound(paths)] : []),
       ],
       charts: [
         {

@@ -24,6 +24,8 @@ export interface BenchmarkContext {
   seconds: number;
   /** Other amounts of work than a benchmark would take, to try it quickly. */
   sizes: number[] | null;
+  /** Another commit to compare with than the one whose figures are kept. */
+  before: string | null;
 }
 
 export interface Benchmark {
