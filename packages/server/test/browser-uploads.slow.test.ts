@@ -81,7 +81,7 @@ describe("pages of another site, in a browser", { skip: browserMissing }, () => 
     return body.grant.token;
   }
 
-  it("upload with a form and no script, and land on their own page again", async () => {
+  it("upload with a form and no script, and return to the page", async () => {
     const route = { slug: "forms", formOrigins: [site.url] };
     assert.equal((await client.post(`projects/${app.owner.projectId}/routers`, route)).status, 201);
     const token = await createGrant({ routeSlug: "forms", maxFiles: 2 });

@@ -44,7 +44,7 @@ describe("not supported", () => {
       assert.ok(!extensions.includes(name), name);
   });
 
-  it("FilePond: its own chunkUploads, which is not quite tus", async () => {
+  it("FilePond: chunkUploads, which differs from tus", async () => {
     const headers = { authorization: `Bearer ${app.owner.live}`, "upload-length": "5" };
     assert.equal((await fetch(`${app.url}/tus`, { method: "POST", headers })).status, 412);
   });

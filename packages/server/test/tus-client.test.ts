@@ -65,7 +65,7 @@ onAnyDatabase("tus-js-client", (database) => {
     assert.deepEqual(events, [{ event: "upload.completed" }]);
   }
 
-  it("resumes by itself after every cut, and the file counts once", async () => {
+  it("resumes automatically after every cut, and the file counts once", async () => {
     const bytes = randomBytes(8 * mib);
     const { uploads, storageBytes } = await client.usage();
     const token = await createGrant(1);

@@ -64,7 +64,7 @@ onBothDatabases("tus", (database) => {
     assert.fail(`the offset did not reach ${least}`);
   }
 
-  it("tells what it can do, to anybody", async () => {
+  it("describes its features without a key", async () => {
     const response = await fetch(new URL("/tus", app.url), { method: "OPTIONS" });
     assert.equal(response.status, 204);
     assert.equal(response.headers.get("tus-version"), "1.0.0");
@@ -84,7 +84,7 @@ onBothDatabases("tus", (database) => {
     assert.equal(preflight.headers.get("access-control-allow-headers"), "tus-resumable,upload-offset");
   });
 
-  it("takes a file in two appends, as one upload with one event", async () => {
+  it("accepts a file in two appends, as one upload with one event", async () => {
     const bytes = randomBytes(300_000);
     const before = await client.usage();
     const url = await open({ "upload-length": String(bytes.length) });
@@ -115,7 +115,7 @@ onBothDatabases("tus", (database) => {
     assert.equal(body.logs.filter((entry: { fileId: string }) => entry.fileId === file.id).length, 1);
   });
 
-  it("takes a file with its creation, none at all, and one whose length comes last", async () => {
+  it("accepts a file with its creation, an empty one, and one whose length comes last", async () => {
     const bytes = randomBytes(5000);
     const whole = await create({ "upload-length": "5000", "content-type": octets }, bytes);
     assert.equal(whole.status, 201);
@@ -139,7 +139,7 @@ onBothDatabases("tus", (database) => {
     assert.equal(usage.storageBytes - before.storageBytes, 5000);
   });
 
-  it("keeps what arrived of a body that breaks, and continues behind it", async () => {
+  it("keeps the received part of an interrupted body, and continues after it", async () => {
     const bytes = randomBytes(400_000);
     const url = await open({ "upload-length": String(bytes.length) });
     const broken = startPatch(url, bytes.length, bytes.subarray(0, 300_000));
@@ -153,7 +153,7 @@ onBothDatabases("tus", (database) => {
     await stored(done, bytes);
   });
 
-  it("lets a newcomer end a request that hangs", async () => {
+  it("lets a new request replace one that hangs", async () => {
     const bytes = randomBytes(400_000);
     const url = await open({ "upload-length": String(bytes.length) });
     const hanging = startPatch(url, bytes.length, bytes.subarray(0, 300_000));
@@ -166,7 +166,7 @@ onBothDatabases("tus", (database) => {
     await stored(done, bytes);
   });
 
-  it("lets one of two appends at one offset win", async () => {
+  it("accepts one of two appends at the same offset", async () => {
     for (let round = 0; round < 5; round++) {
       const bytes = [randomBytes(100_000), randomBytes(100_000)];
       const url = await open({ "upload-length": "100000" });
@@ -179,7 +179,7 @@ onBothDatabases("tus", (database) => {
     }
   });
 
-  it("compares checksums and throws away what does not match", async () => {
+  it("compares checksums and discards bytes that do not match", async () => {
     const bytes = randomBytes(50_000);
     const big = Buffer.alloc(4);
     big.writeUInt32BE(crc32(bytes));
@@ -208,7 +208,7 @@ onBothDatabases("tus", (database) => {
     );
   });
 
-  it("refuses what the protocol refuses", async () => {
+  it("rejects what the protocol rejects", async () => {
     const url = await open({ "upload-length": "10" });
     const cases: [number, Promise<Response>][] = [
       [412, fetch(new URL(url, app.url), { method: "HEAD" })],
@@ -247,7 +247,7 @@ onBothDatabases("tus", (database) => {
     assert.equal(overridden.status, 204);
   });
 
-  it("ends an upload by its client, its time or its key, and gives the quota back", async () => {
+  it("ends an upload by its client, its expiry or its key, and releases the quota", async () => {
     const before = (await app.call("GET", "usage", { key: tenant.live })).body.usage;
     const url = await open({ "upload-length": "1000" });
     assert.equal((await patch(url, 0, new Uint8Array(10))).status, 204);
@@ -291,7 +291,7 @@ onBothDatabases("tus", (database) => {
     assert.equal((await create({ authorization: "Bearer upg_none", "upload-length": "5" })).status, 401);
   });
 
-  it("keeps nothing of a creation whose bytes are refused, and gives its place back", async () => {
+  it("keeps nothing of a creation whose bytes are rejected, and releases the quota", async () => {
     const { body } = await client.post("upload/grants", { routeSlug: "default" });
     const grant = bearer(body.grant.token);
     const first = { ...grant, "content-type": octets };
@@ -314,7 +314,7 @@ onBothDatabases("tus", (database) => {
     await stored(done, Buffer.from("bytes"));
   });
 
-  it("takes no bytes behind the end of a stored file", async () => {
+  it("accepts no bytes after the end of a stored file", async () => {
     const done = await create({ "upload-length": "5", "content-type": octets }, Buffer.from("bytes"));
     const url = done.headers.get("location") ?? "";
     assert.equal((await patch(url, 5, new Uint8Array())).status, 204);
@@ -336,7 +336,7 @@ onBothDatabases("tus", (database) => {
     await stored(done, Buffer.from("bytes"));
   });
 
-  it("counts to a key's window when an upload is created, and never for its bytes", async (t) => {
+  it("counts an upload's creation to a key's rate limit, and never its bytes", async (t) => {
     const limited = await startApp({ database, keepRateLimits: true });
     t.after(() => limited.close());
     const { live } = await limited.createTenant("pro");
@@ -350,7 +350,7 @@ onBothDatabases("tus", (database) => {
     assert.deepEqual(answers, [...Array(RATE_LIMITS.upload - 1).fill(201), 429]);
   });
 
-  it("puts partial uploads together without copying, where files are on disk", async () => {
+  it("joins partial uploads without copying, with files on disk", async () => {
     const bytes = randomBytes(250_000);
     const pieces = [bytes.subarray(0, 100_000), bytes.subarray(100_000, 100_001), bytes.subarray(100_001)];
     const urls: string[] = [];

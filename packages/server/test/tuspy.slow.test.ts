@@ -44,7 +44,7 @@ onBothDatabases("tuspy, the client for Python", (database) => {
     await rm(folder, { recursive: true });
   });
 
-  it("continues after a cut every 64 KiB and a new start, and the file counts once", { skip }, async () => {
+  it("continues after a cut every 64 KiB and a restart, and the file counts once", { skip }, async () => {
     const bytes = randomBytes(sizeBytes);
     const path = join(folder, "bytes");
     await writeFile(path, bytes);

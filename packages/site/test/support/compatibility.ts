@@ -16,7 +16,7 @@ export interface Suite {
 export const suites: Suite[] = [
   {
     title: "tus 1.0",
-    about: "Our own tests of the protocol and its extensions. There is no official suite.",
+    about: "Upstow's own tests of the protocol and its extensions. There is no official suite.",
     file: "packages/server/test/tus.test.ts",
   },
   {
@@ -43,7 +43,7 @@ export const suites: Suite[] = [
   },
   {
     title: "Not supported",
-    about: "What suites and clients of others ask for, and what this service does not do.",
+    about: "Features that third-party clients and suites use and this service doesn't support.",
     file: "packages/server/test/not-supported.test.ts",
     isMissing: true,
   },
