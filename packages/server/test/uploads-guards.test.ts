@@ -239,6 +239,20 @@ onBothDatabases("an upload", (database) => {
       await assertCountersMatch(app, projectId, { live: 1 });
     });
 
+    it("keeps its bytes in the trash where another one completed it, and it was deleted, meanwhile", async () => {
+      const body = { trashDays: 1 };
+      assert.equal((await app.call("PATCH", `projects/${projectId}`, { key: client.key, body })).status, 200);
+      const upload = await requestAndPut();
+      const trashed = meanwhile(async () => {
+        await client.complete(upload.fileId);
+        await client.remove(upload.key);
+      });
+      await assert.rejects(complete(trashed, upload.fileId), { code: "NOT_FOUND" });
+      assert.equal((await client.restore([upload.key])).body.restored, 1);
+      assert.equal(await (await fetch(upload.cdnUrl)).text(), smallBody.toString());
+      await assertCountersMatch(app, projectId, { live: 1 });
+    });
+
     it("is completed under the slug that its route got meanwhile", async () => {
       const [upload, inParts] = [await requestAndPut(), await client.init()];
       const parts = await putParts(inParts, partPieces());

@@ -23,7 +23,7 @@ import {
 } from "../inspection/check-content.ts";
 import { stripStored, tooLargeToStrip } from "../inspection/strip-stored.ts";
 import type { TypeVerdict } from "../inspection/type-detector.ts";
-import { claimAfterScan, claimByFor, hasEnded } from "../life.ts";
+import { claimAfterScan, claimByFor, hasEnded, keepsBytes } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
@@ -297,7 +297,7 @@ async function lookAt(
  * they existed. Nothing else would ever clean them up.
  */
 async function removeUnlessKept(deps: Deps, file: FileRow, found: FileRow | null): Promise<void> {
-  if (found?.status === "UPLOADED" || found?.status === "UPLOADING") return;
+  if (found !== null && (found.status === "UPLOADING" || keepsBytes(found))) return;
   const deletion = await deps.db.transact((tx) => scheduleFileDeletion(tx, deps.now(), file));
   await removeBytes(deps, [deletion]);
 }
