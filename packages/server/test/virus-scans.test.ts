@@ -7,6 +7,7 @@ import sharp from "sharp";
 import { type ClamdHandle, clamdMissing, eicar, startClamd } from "../../../test/support/clamd.ts";
 import { statement } from "../src/db/statement.ts";
 import { deleteEndedFiles } from "../src/files/delete-files.ts";
+import { findUpload } from "../src/files/uploads/queries.ts";
 import { backfillFacts } from "../src/serving/images/describe-images.ts";
 import { sendByEveryDoor } from "./support/every-door.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
@@ -15,7 +16,7 @@ import { startSource } from "./support/imports/source.ts";
 import { judged } from "./support/judged.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
-import { createUploadClient, smallBody, type UploadClient } from "./support/upload-client.ts";
+import { createUploadClient, put, putParts, smallBody, type UploadClient } from "./support/upload-client.ts";
 import { until } from "./support/webhooks/until.ts";
 
 const never = new AbortController().signal;
@@ -250,6 +251,70 @@ onBothDatabases("virus scans", (database) => {
       assert.deepEqual((await client.list("?status=DELETED")).body.files, []);
       await trash(0);
       await assertCountersMatch(app, tenant.projectId);
+    });
+
+    it("hold what a deleted route would have had scanned, and tell nobody of a file that has ended", async () => {
+      await clamd.stop();
+      const route = await addRoute({ slug: "deleted", scan: true, expireAfterDays: 1 });
+      const pieces = [randomBytes(PART_SIZE_BYTES), randomBytes(PART_SIZE_BYTES), eicar];
+      const open = { routeSlug: "deleted", fileSize: eicar.length };
+      const [virus, text, ended] = [
+        await client.request(open),
+        await client.request(open),
+        await client.request(open),
+      ];
+      const inParts = await client.init({
+        routeSlug: "deleted",
+        fileSize: 2 * PART_SIZE_BYTES + eicar.length,
+      });
+      const parts = await putParts(inParts, pieces);
+      await put(virus.uploadUrl, eicar);
+      await put(text.uploadUrl, Buffer.alloc(eicar.length, "a"));
+      await put(ended.uploadUrl, Buffer.alloc(eicar.length, "b"));
+      assert.equal((await app.call("DELETE", `routers/${route.id}`, { key: tenant.live })).status, 200);
+      for (const { fileId, cdnUrl } of [virus, text, ended]) {
+        const { file } = (await client.complete(fileId)).body;
+        assert.deepEqual([file.status, file.scan], ["UPLOADED", "pending"]);
+        assert.equal(await bytesAt(cdnUrl), 404);
+      }
+      assert.equal((await client.completeParts(inParts, parts)).body.file.scan, "pending");
+      await client.patch(ended.fileId, { expiresIn: 1 });
+      await client.patch(text.fileId, { expiresAt: null });
+      app.clock.advance(1_000);
+      await clamd.start();
+      assert.equal((await judged(client, text.fileId)).scan, "clean");
+      assert.deepEqual(await bytesAt(text.cdnUrl), Buffer.alloc(eicar.length, "a"));
+      for (const { fileId } of [virus, inParts]) {
+        await judged(client, fileId, 404);
+        assert.equal(await countEvents(app, fileId), 0);
+      }
+      assert.deepEqual([await countEvents(app, text.fileId), await countEvents(app, ended.fileId)], [1, 0]);
+      await deleteEndedFiles(app.app.deps);
+      await assertCountersMatch(app, tenant.projectId);
+    });
+
+    it("go on in a project that is deleted, whose files stay served", async () => {
+      await clamd.stop();
+      const other = await app.createTenant("pro");
+      const theirs = createUploadClient(app, other.live);
+      await theirs.post(`projects/${other.projectId}/routers`, { slug: "scanned", scan: true });
+      const [virus, text] = [await theirs.upload(eicar, scanned), await theirs.upload(smallBody, scanned)];
+      assert.equal(
+        (await app.call("DELETE", `projects/${other.projectId}`, { key: other.live })).status,
+        200,
+      );
+      await clamd.start();
+      const { db } = app.app.deps;
+      const rowOf = (id: string) =>
+        db.get(findUpload, { id, projectId: other.projectId, environment: "live" });
+      await until(
+        async () => (await rowOf(text.id))?.scan !== "pending" && (await rowOf(virus.id))?.scan !== "pending",
+      );
+      assert.deepEqual([(await rowOf(text.id))?.scan, (await rowOf(virus.id))?.scan], ["clean", "infected"]);
+      await until(async () => (await bytesAt(text.url)) !== 404);
+      assert.deepEqual(await bytesAt(text.url), smallBody);
+      assert.equal(await bytesAt(virus.url), 404);
+      await assertCountersMatch(app, other.projectId);
     });
 
     it("refuse or allow what is larger than the scanner takes", async () => {

@@ -1,5 +1,6 @@
 import { sql } from "#kysely";
 import { statement } from "../../db/statement.ts";
+import { notEnded } from "../life.ts";
 import { deletedColumns } from "../queries.ts";
 
 // Conditions on state are literals, to match those of the index.
@@ -42,7 +43,7 @@ interface Judged {
   now: number;
 }
 
-/** Of all verdicts on a file, and of its deletions, one wins. */
+/** Of all verdicts on a file, and of its deletions and its end, one wins. */
 export const markReadable = statement(
   (q, p: Judged & { scan: "clean" | "unscanned"; claimBy: number | null; factsDueAt: 0 | null }) =>
     q
@@ -58,6 +59,7 @@ export const markReadable = statement(
       .where("route_slug", "=", p.routeSlug)
       .where("status", "=", "UPLOADED")
       .where("scan", "=", "pending")
+      .where(notEnded(p.now))
       .returningAll(),
 );
 

@@ -25,9 +25,8 @@ export async function settleScan(deps: ScannerDeps, file: FileRow, answer: ScanA
   const route = found !== null && serves(found, file.environment) ? found : null;
   if (answer.verdict === "unscanned" && route?.scan_unknown !== "allow") return refuseUnscanned(deps, file);
 
+  // Null if the project was deleted, whose files stay.
   const owner = await deps.db.get(findOwner, { projectId: file.project_id });
-  // A deleted project's files are deleted next.
-  if (owner === null) return;
   const webhookUrl = route?.webhook_url ?? null;
   const now = deps.now();
   const moves = await deps.db.transact(async (tx) => {
