@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { Signer } from "@fastify/cookie";
 import { ADDRESS_LIMITS, DASHBOARD_RATE_LIMIT, RATE_LIMITS } from "@upstow/contract";
 import { sql } from "#kysely";
 import { statement } from "../src/db/statement.ts";
@@ -207,5 +208,24 @@ describe("rate limits of the dashboard", () => {
     expectLimited(await first("GET", "/session"));
     const second = await signInAs(app, accountId);
     expectLimited(await second("GET", "/session"));
+  });
+
+  it("refuse a session again before its cookie is verified or its row read", async (t) => {
+    const app = await startApp({ database: "sqlite", keepRateLimits: true });
+    t.after(() => app.close());
+    const { accountId } = await app.createTenant("free");
+    const call = await signInAs(app, accountId);
+    for (let sent = 0; sent < DASHBOARD_RATE_LIMIT; sent += 50)
+      await Promise.all(Array.from({ length: 50 }, () => call("GET", "/session")));
+    expectLimited(await call("GET", "/session"));
+
+    const verified = t.mock.method(Signer.prototype, "unsign");
+    const read = t.mock.method(app.app.deps.db, "get");
+    const counts = () => [verified.mock.callCount(), read.mock.callCount()];
+    expectLimited(await call("POST", "/projects", { name: "x" }));
+    assert.deepEqual(counts(), [0, 0]);
+    const other = await signInAs(app, app.owner.accountId);
+    assert.equal((await other("GET", "/session")).status, 200);
+    assert.ok(counts().every((count) => count > 0));
   });
 });

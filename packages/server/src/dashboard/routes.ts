@@ -34,9 +34,9 @@ export function dashboardRoutes(
         reply.headers({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
         requireSameOrigin(deps.config, request);
       });
-      await openSessions(scope, deps);
       const passwords = createPasswordWork(deps.passwordCost);
       scope.register(async (door) => {
+        await openSessions(door, deps);
         door.addHook("onRoute", (route) => {
           route.bodyLimit = ANONYMOUS_BODY_MAX_BYTES;
         });
@@ -47,7 +47,7 @@ export function dashboardRoutes(
       });
       scope.register(async (inner) => {
         const signedIn = typed(inner);
-        requireSession(inner, deps);
+        await requireSession(inner, deps);
         limitLargeRequests(inner, ({ session }) => session.accountId);
         accountRoutes(signedIn, deps, passwords);
         factorRoutes(signedIn, deps, passwords);

@@ -10,6 +10,7 @@ import { AppError } from "../../kernel/errors.ts";
 import { isLoopbackHost } from "../../kernel/net/listen-address.ts";
 import { rateLimited } from "../../kernel/rate-limiter.ts";
 import { authorOf, findSession, type Session as Person, signedOut } from "../sessions.ts";
+import { createFullWindows, windowOf } from "./full-windows.ts";
 import {
   cookieAttributes,
   cookieName,
@@ -82,7 +83,14 @@ function createSessionStore(deps: Pick<Deps, "db" | "now">): SessionStore {
   };
 }
 
-export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">): void {
+/** Routes of this scope need a session, and count toward its account's window. */
+export async function requireSession(app: FastifyInstance, deps: Deps): Promise<void> {
+  const fullWindows = createFullWindows();
+  app.addHook("onRequest", (request, _reply, done) => {
+    fullWindows.refuse(request);
+    done();
+  });
+  await openSessions(app, deps);
   app.decorateRequest("author", {
     getter() {
       return authorOf(this.session, visitorOf(this));
@@ -94,13 +102,10 @@ export function requireSession(app: FastifyInstance, deps: Pick<Deps, "limiter">
     request.userId = session.accountId;
     // Counted per account, so that another session does not get another window.
     const hit = await deps.limiter.hit(`${windowOf(request)}:${session.accountId}`, DASHBOARD_RATE_LIMIT);
-    if (!hit.isAllowed) throw rateLimited(hit);
+    if (hit.isAllowed) return;
+    fullWindows.remember(request, hit);
+    throw rateLimited(hit);
   });
-}
-
-/** Uploads have their own window, so that uploading hundreds of files does not lock the user out of every page. */
-function windowOf({ routeOptions }: FastifyRequest): string {
-  return routeOptions.config.rateWindow === "upload" ? "dashboard-upload" : "dashboard";
 }
 
 const reading = new Set(["GET", "HEAD"]);
