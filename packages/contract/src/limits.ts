@@ -141,6 +141,8 @@ export const BODY_MAX_BYTES = MB;
 export const LARGE_BODY_BYTES = 64 * KB;
 /** Large requests of one account that are handled at once, per instance; more wait. */
 export const LARGE_REQUESTS_AT_ONCE = 4;
+/** Requests that a connection may send before it has the response to an earlier one. */
+export const PIPELINED_MAX = 32;
 /** Body of a call that needs neither key nor session. */
 export const ANONYMOUS_BODY_MAX_BYTES = 64 * KB;
 /** Levels of nested objects and arrays in a JSON body. */

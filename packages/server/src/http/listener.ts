@@ -5,6 +5,7 @@ import { HEADERS_MAX_BYTES } from "@upstow/contract";
 import type { FastifyBaseLogger } from "fastify";
 import { readTlsFiles, type TlsConfig } from "../config/services.ts";
 import { http } from "../kernel/net/node-http.ts";
+import { handleInTurns, limitPipelining } from "./request-turns.ts";
 
 /** PEM texts. */
 export interface TlsFiles {
@@ -35,10 +36,11 @@ export function createListener(
 ): Server {
   const silent = new Set<Socket>();
   const server = tls === null ? http.createServer(listenerOptions) : createSecureServer(tls, silent);
-  const serve: RequestListener = (request, response) => {
+  const handle = handleInTurns(handler);
+  const serve = limitPipelining((request, response) => {
     if (request.url?.charCodeAt(0) !== slash) nameByPath(request);
-    handler(request, response);
-  };
+    handle(request, response);
+  });
   server.on("request", serve);
   // Unknown expectations are ignored, because Node's own rejection does not use the error envelope.
   server.on("checkExpectation", serve);

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { after, before, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
+import { PIPELINED_MAX } from "@upstow/contract";
 import { createSelfSigned } from "../../test/support/self-signed.ts";
 import { createSlowReaderWatch } from "./connections.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
@@ -100,7 +101,7 @@ describe("a connection", { timeout: 60_000, concurrency: true }, () => {
   it("is cut where requests come and their responses pile up", async (t) => {
     const bed = await serve(t, (_request, response) => response.end(mebibyte));
     const client = open(t, bed).pause();
-    client.write(head.repeat(50));
+    client.write(head.repeat(PIPELINED_MAX));
     await untilCut(bed);
     assert.equal(bed.cuts(), 1);
   });

@@ -108,6 +108,7 @@ const accounts: [LimitName, string, string][] = [
     "the least recently used of the account with the most are removed",
   ],
   ["CONNECTIONS_PER_ADDRESS", "Open connections per client address", "closed"],
+  ["PIPELINED_MAX", "Requests sent on a connection ahead of the response to an earlier one", "closed"],
   ["WELCOME_UPLOAD_MAX_BYTES", "File uploaded on the welcome page", "400"],
   ["TRANSFER_IDLE_SEC", "Seconds without any data in a transfer", "disconnected"],
   ["TRANSFER_MIN_BYTES_PER_SEC", "Minimum average rate of a transfer in bytes per second", "disconnected"],
