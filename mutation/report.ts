@@ -17,7 +17,7 @@ export function saveScore({ startedAt, all, seed, tried }: Score): void {
     of.filter((one) => one.outcome === outcome).length;
   const row = (name: string, of: Score["tried"]) => {
     const [killed, hung] = [count(of, "killed"), count(of, "hung")];
-    return `| ${name} | ${of.length} | ${killed} | ${hung} | ${Math.round(((killed + hung) / of.length) * 100)} % |`;
+    return `| ${name} | ${of.length} | ${killed} | ${hung} | ${Math.round(((killed + hung) / of.length) * 100)}% |`;
   };
   const survivors = tried.filter(({ outcome }) => outcome === "survived");
   const choice = tried.length === all ? "All" : `${tried.length} of the`;

@@ -111,7 +111,7 @@ await inParallel(open.length, Number(values["at-once"]), async (index) => {
 
 const noticed = verdicts.filter(({ verdict }) => verdict.outcome !== "survived").length;
 const score = verdicts.length === 0 ? 0 : noticed / verdicts.length;
-print(`\n${noticed} of ${verdicts.length} mutants were noticed (${Math.round(score * 100)} %)`);
+print(`\n${noticed} of ${verdicts.length} mutants were noticed (${Math.round(score * 100)}%)`);
 for (const { candidate, verdict } of verdicts)
   if (verdict.outcome === "survived") print(`survived: ${describe(candidate)}`);
 if (values.save && positionals.length === 0)

@@ -62,7 +62,7 @@ export function createLedger({ call, key }: Installation, random: Random) {
     },
     counts: () => ({
       "completions acknowledged": kept.length,
-      "refused with 503 or 507": refusals,
+      "rejected with 503 or 507": refusals,
       "connections broken": broken,
     }),
     /** Uploads until told to stop. */

@@ -18,7 +18,7 @@ export async function fillDisk({ rounds, isTimeUp, onRound }: RunOptions): Promi
   await using opened = await openTestStore("sqlite", { root, minFreeBytes: Number.NEGATIVE_INFINITY });
   const { store, listFiles } = opened;
   const violations: string[] = [];
-  const tally = createTally("answered with 507", "files left behind", "stored once there was room");
+  const tally = createTally("responses with 507", "files left behind", "stored once there was space");
 
   const send = async (key: string) => {
     const url = await store.presignPut({ key, contentType, sizeBytes: bodyBytes, expiresInSec: 60 });
@@ -34,14 +34,14 @@ export async function fillDisk({ rounds, isTimeUp, onRound }: RunOptions): Promi
     const status = await send(key);
     const left = await listFiles();
     await rm(ballast);
-    if (status === 507) tally.add("answered with 507");
+    if (status === 507) tally.add("responses with 507");
     else violations.push(`with ${offset} bytes of room: ${status}`);
     if (left.length > 0 || (await store.findReceived(key)) !== null) {
       tally.add("files left behind", left.length);
       violations.push(`with ${offset} bytes of room: ${left.join(", ")} is left behind`);
     }
     const again = await send(key);
-    if (again === 200) tally.add("stored once there was room");
+    if (again === 200) tally.add("stored once there was space");
     else violations.push(`with room again: ${again}`);
     await store.delete([key]);
     onRound(round, tally.counts);

@@ -42,8 +42,8 @@ export async function fuzzImages({ rounds, random, isTimeUp, onRound }: RunOptio
     "larger than 1 MiB": 0,
     rendered: 0,
     "rendered, larger than 128 KiB": 0,
-    "refused as no image (415)": 0,
-    "refused as damaged (422)": 0,
+    "rejected as not an image (415)": 0,
+    "rejected as damaged (422)": 0,
     "with facts": 0,
     "without facts": 0,
   };
@@ -101,7 +101,11 @@ function listCounters(sizeBytes: number, status: number) {
     ...(isLarge ? (["larger than 128 KiB"] as const) : []),
     ...(sizeBytes > mebibyte ? (["larger than 1 MiB"] as const) : []),
     ...(isLarge && status === 200 ? (["rendered, larger than 128 KiB"] as const) : []),
-    status === 200 ? "rendered" : status === 415 ? "refused as no image (415)" : "refused as damaged (422)",
+    status === 200
+      ? "rendered"
+      : status === 415
+        ? "rejected as not an image (415)"
+        : "rejected as damaged (422)",
   ] as const;
 }
 

@@ -110,7 +110,7 @@ function judgeMemory(mostMib: number): string[] {
 function judgeRates(reports: AttackReport[], seconds: number): string[] {
   const windows = Math.ceil(seconds / 60) + 1;
   const granted = reports[0]?.answers["upload requests granted by key"] ?? 0;
-  const keysMade = reports[0]?.answers["keys made"] ?? 0;
+  const keysMade = reports[0]?.answers["keys created"] ?? 0;
   return [
     ...(granted > windows * RATE_LIMITS.upload * keysWorth
       ? [`${granted} requests were granted to keys`]

@@ -110,9 +110,9 @@ function createRun(installation: Installation, random: Random) {
 
   const count = () => ({
     "requests acknowledged": answers,
-    "uploads begun": uploads.length,
+    "uploads started": uploads.length,
     "uploads finished": uploads.filter(({ file }) => file !== null).length,
-    "taken up after a kill": work.resumed(),
+    "resumed after a kill": work.resumed(),
   });
 
   return { violations, killDuringAppends: work.runRound, finishAll, count };

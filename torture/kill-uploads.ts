@@ -99,11 +99,11 @@ function createRun(installation: Installation, random: Random) {
 
   const count = () => ({
     "uploads acknowledged": uploads.length,
-    "of them in parts": uploads.filter(({ uploadId }) => uploadId !== null).length,
+    "of them multipart": uploads.filter(({ uploadId }) => uploadId !== null).length,
     "PUTs acknowledged": uploads.reduce((sum, { pieces }) => sum + pieces.filter((p) => p.etag).length, 0),
     "completions acknowledged": uploads.filter(({ isAcknowledged }) => isAcknowledged).length,
-    "completed, the answer lost": uploads.filter((u) => u.isCompleted && !u.isAcknowledged).length,
-    "taken up after a kill": work.resumed(),
+    "completed, response lost": uploads.filter((u) => u.isCompleted && !u.isAcknowledged).length,
+    "resumed after a kill": work.resumed(),
     "downloads compared": downloads,
   });
 

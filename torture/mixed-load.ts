@@ -120,7 +120,7 @@ export async function createMixedLoad(installation: Installation, random: Random
       "calls of the API": answers,
       "files uploaded": uploads,
       "files downloaded": downloads,
-      "not judged, since the machine stood still": cutShort,
+      "not judged, because the machine was suspended": cutShort,
     }),
   };
 }

@@ -41,13 +41,13 @@ const setUploads = statement((q, p: Used) =>
 export function raceQuota({ rounds, random, isTimeUp, onRound }: RunOptions): Promise<Outcome> {
   return withApp(random, async (app, database) => {
     const violations: string[] = [];
-    const tally = createTally(`races on ${database}`, "requests", "given", "bytes too many");
+    const tally = createTally(`races on ${database}`, "requests", "granted", "bytes over the quota");
     for (let round = 1; round <= rounds && !isTimeUp(); round++) {
       const race = await raceOnce(app, random);
       tally.add(`races on ${database}`, 1);
       tally.add("requests", clients);
-      tally.add("given", race.given);
-      tally.add("bytes too many", race.overshootBytes);
+      tally.add("granted", race.given);
+      tally.add("bytes over the quota", race.overshootBytes);
       if (race.given !== race.left || race.overshootBytes > 0 || race.odd.length > 0)
         violations.push(
           `room for ${race.left}: ${JSON.stringify(race)} ${app.logLines.findLast((l) => l.includes('"err"'))}`,

@@ -28,12 +28,12 @@ export async function rollingRestart({ rounds, random, isTimeUp, onRound }: RunO
     const count = () => ({
       "of them without warning (SIGKILL)": seen.kills,
       "uploads completed": uploading.done.length,
-      "of them in parts": uploading.inParts(),
+      "of them multipart": uploading.inParts(),
       "uploads failed": uploading.failures.length,
       "events received": cluster.receiver.received.length,
       "bursts against a rate limit": seen.bursts,
-      "of their requests let in": seen.letIn,
-      "of their requests refused": seen.refused,
+      "of their requests accepted": seen.letIn,
+      "of their requests rejected": seen.refused,
       "of their requests lost with an instance": seen.lost,
     });
     for (let round = 1; round <= rounds && !isTimeUp(); round++) {

@@ -157,7 +157,7 @@ function createRun(cluster: Cluster, random: Random) {
   const count = () => ({
     "files kept": kept.length,
     "files deleted": removed.length,
-    "calls refused with a clean 503": refusals,
+    "calls rejected with a clean 503": refusals,
   });
   return { violations, live, judge, count, lives: () => lives };
 }

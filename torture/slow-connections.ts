@@ -22,11 +22,11 @@ export function dripBytes({ rounds, random, onRound }: RunOptions): Promise<Outc
   return withApp(random, async (app) => {
     const client = createUploadClient(app, (await app.createTenant("pro")).live);
     const violations: string[] = [];
-    const tally = createTally("honest uploads meanwhile", "a slow but steady upload", "cut by the server");
+    const tally = createTally("normal uploads meanwhile", "a slow but steady upload", "closed by the server");
     const sockets: Socket[] = [];
     const steady = uploadSteadily(client);
     await inParallel(rounds, 50, async () => {
-      sockets.push(await openSlow(app, random, () => tally.add("cut by the server")));
+      sockets.push(await openSlow(app, random, () => tally.add("closed by the server")));
       onRound(1, tally.counts);
     });
     const drip = setInterval(() => {
@@ -35,7 +35,7 @@ export function dripBytes({ rounds, random, onRound }: RunOptions): Promise<Outc
     try {
       await inParallel(honestUploads, 4, async () => {
         await client.upload();
-        tally.add("honest uploads meanwhile");
+        tally.add("normal uploads meanwhile");
       });
       if ((await steady) === 200) tally.add("a slow but steady upload");
       else violations.push("a slow but steady upload was cut");

@@ -64,8 +64,8 @@ export async function soak({ rounds, random, isTimeUp, onRound }: RunOptions): P
     return {
       counts: {
         ...load.counts(),
-        "usual memory in the second quarter (MiB)": memory.usualEarly,
-        "usual memory in the last quarter (MiB)": memory.usualLate,
+        "median memory in the second quarter (MiB)": memory.usualEarly,
+        "median memory in the last quarter (MiB)": memory.usualLate,
         "least memory in the second quarter (MiB)": memory.leastEarly,
         "least memory in the last quarter (MiB)": memory.leastLate,
         "most memory (MiB)": memory.most,

@@ -24,7 +24,7 @@ export function swapContent({ rounds, random, isTimeUp, onRound }: RunOptions): 
   return withApp(random, async (app, database) => {
     const client = createUploadClient(app, (await app.createTenant("pro")).live);
     const violations: string[] = [];
-    const tally = createTally(`files on ${database}`, "attempts", "refused with 403", "hashes changed");
+    const tally = createTally(`files on ${database}`, "attempts", "rejected with 403", "hashes changed");
     for (let round = 1; round <= rounds && !isTimeUp(); round++) {
       const isParts = random.chance(0.02);
       const victim = isParts ? await completeParts(client) : await completeUnderFire(client, random);
@@ -45,7 +45,7 @@ async function attack(app: TestApp, victim: Victim, random: Random, tally: Tally
     const url = victim.urls[random.int(0, victim.urls.length - 1)] ?? "";
     const { status } = await put(url, Buffer.alloc(victim.size, `swap ${i}`), type);
     tally.add("attempts");
-    if (status === 403) tally.add("refused with 403");
+    if (status === 403) tally.add("rejected with 403");
     else violations.push(`a PUT after completion was answered with ${status}`);
   }
   if ((await victim.complete()).status !== 404) violations.push(`${victim.key} was completed twice`);

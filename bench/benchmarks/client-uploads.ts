@@ -72,7 +72,7 @@ export const clientUploads: Benchmark = {
     return {
       tables,
       notes: [
-        "Time runs from the first call to the last answer; loading the library is not counted. Libraries run with their own defaults; tus-js-client is given parts of 5 MiB.",
+        "Time is measured from the first call to the last response, without loading the library. Libraries run with their defaults; tus-js-client uses parts of 5 MiB.",
         ...(swiftMissing === false ? [] : [`Left out: @aws-sdk/lib-storage, because ${swiftMissing}.`]),
       ],
       data,

@@ -77,7 +77,7 @@ export const directus: Benchmark = {
     return {
       tables: compared.map(({ label, unit, figures }) => toTable(label, figures, unit, "Directus")),
       notes: [
-        "Upstow asks for a URL, PUTs and completes, and has the bytes on disk (fsync) when it answers; Directus takes one form and does not wait for the disk.",
+        "Upstow requests a URL, PUTs and completes, and responds when the bytes are on disk (fsync); Directus accepts one form and does not wait for the disk.",
         "Directus runs with isolated-vm 7.0.1 instead of the 5.0.3 that it names, which has no build for Node 24. Its pressure limiter is off, which would refuse requests; its cache is off as it comes.",
       ],
       data: compared.map(({ label, figures }) => ({ label, figures })),

@@ -87,7 +87,7 @@ function latencyRow(label: string, { others }: Measured): string[] {
 const range = ({ least, most }: Spread) => `${formatNumber(least)}–${formatNumber(most)}`;
 
 export const events: Benchmark = {
-  title: "Webhooks: events to a fast receiver, and beside an endpoint that takes 3 s",
+  title: "Webhooks: events to a fast receiver, and with another endpoint that takes 3 s",
   async run(context) {
     const receiver = await startWebhookReceiver(context.folder);
     const embedded = await measure(context, receiver);
@@ -99,7 +99,7 @@ export const events: Benchmark = {
     return {
       tables: [
         {
-          caption: `${eventCount.toLocaleString("en-US")} events made to wait at once, from the first that arrives to the last`,
+          caption: `${eventCount.toLocaleString("en-US")} events queued at once, from the first arrival to the last`,
           columns: ["", "events/s", "spread", "CPU µs/event", "rate beside bare", "per CPU beside bare"],
           rows: [
             rateRow(`bare node:https, ${atOnce.one} at once`, embedded.bareOne, null),
@@ -118,8 +118,8 @@ export const events: Benchmark = {
         },
       ],
       notes: [
-        "Each delivery has a connection and a TLS handshake of its own; the receiver runs on the same cores.",
-        `At most ${atOnce.one} messages are under way to one endpoint, and ${atOnce.many} of one project. The bare sender has no queue, no signature and no record.`,
+        "Each delivery has its own connection and TLS handshake; the receiver runs on the same cores.",
+        `At most ${atOnce.one} messages per endpoint, and ${atOnce.many} per project, are sent at a time. The bare sender has no queue, signatures or records.`,
       ],
       data: { embedded, onPostgres },
     };

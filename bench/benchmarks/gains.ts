@@ -77,13 +77,13 @@ function toRow({ label, before, after }: PathCosts): string[] {
 }
 
 const whatProfilingFound = (paths: readonly ProfiledPath[]): Table => ({
-  caption: "The largest costs that were found there, and what became of them",
+  caption: "The largest costs found, and what was done about them",
   columns: ["", "first", "second", "third"],
   rows: paths.map(({ label, costs }) => [label, ...costs]),
 });
 
 export const gains: Benchmark = {
-  title: "Hot paths before they were profiled, and today",
+  title: "Hot paths before and after profiling",
   async run({ folder, before: otherCommit, ...options }) {
     const beforeCommit = otherCommit ?? unprofiledCommit;
     const root = await findEarlierVersion(folder, beforeCommit);
@@ -128,7 +128,10 @@ export const gains: Benchmark = {
     return {
       tables: [
         {
-          caption: `The sources of ${otherCommit ?? unprofiledCommit.slice(0, 7)} and those of today, by turns`,
+          caption:
+            otherCommit === null
+              ? "Before and after profiling"
+              : `The sources of ${otherCommit}, and those of today`,
           columns: ["", "CPU ms before", "CPU ms after", "CPU after / before", "rate after / before"],
           rows: paths.map(toRow),
         },
@@ -138,7 +141,7 @@ export const gains: Benchmark = {
         {
           kind: "ratios",
           name: "gains",
-          title: "CPU of one request before profiling / today: right of 1 it costs less",
+          title: "CPU per request before / after profiling: right of 1, it costs less now",
           bars: paths.map((path) => ({
             label: path.label,
             ratio: spreadOf(path.before.map(({ cpuMs }, i) => cpuMs / (path.after[i]?.cpuMs ?? Number.NaN))),
@@ -146,8 +149,8 @@ export const gains: Benchmark = {
         },
       ],
       notes: [
-        "CPU is that of one request, with the database's where it is PostgreSQL.",
-        "Events and URLs are counted like requests. URLs are signed in the process of the benchmark itself, without a server.",
+        "CPU is per request, and includes the database on PostgreSQL.",
+        "Events and URLs count as requests. URLs are signed in the benchmark's process, without a server.",
       ],
       data: { beforeCommit, paths },
     };

@@ -103,7 +103,7 @@ export const growthClients: Benchmark = {
       tables: views.map(({ table }) => table),
       charts: views.map(({ chart }) => chart),
       extent: formatExtent(rounds, eachSec),
-      notes: ["Embedded database where nothing else is said. The clients run on the same machine."],
+      notes: ["Embedded database unless stated otherwise. The clients run on the same machine."],
       data: Object.fromEntries(results),
     };
   },

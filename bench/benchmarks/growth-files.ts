@@ -111,7 +111,7 @@ export const growthFiles: Benchmark = {
       tables: [...views.map(({ table }) => table), startTable(all, amounts)],
       charts: views.map(({ chart }) => chart),
       extent: formatExtent(rounds, eachSec),
-      notes: [`${clients} clients. Every installation runs throughout; rounds go over all of them by turns.`],
+      notes: [`${clients} clients. All installations run throughout; rounds alternate between them.`],
       data: {
         installations: all.map(({ database, files, readySec, laterMib }) => ({
           database,

@@ -149,7 +149,7 @@ export const growthSize: Benchmark = {
       charts: views.map(({ chart }) => chart),
       extent: formatExtent(rounds, eachSec),
       notes: [
-        "Upstow takes a SHA-256 and waits for fsync; the others do neither.",
+        "Upstow computes a SHA-256 and waits for fsync; the others do neither.",
         ...(tooLarge.length > 0
           ? [`Left out, because the disk is too small: ${tooLarge.map(formatSize).join(", ")}.`]
           : []),

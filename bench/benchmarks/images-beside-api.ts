@@ -62,7 +62,7 @@ export const imagesBesideApi: Benchmark = {
           ],
         },
       ],
-      notes: [`Meanwhile ${images.rendered} images were rendered and ${images.refused} refused.`],
+      notes: [`During the run, ${images.rendered} images were rendered and ${images.refused} rejected.`],
       data: { idle, busy, images },
     };
   },

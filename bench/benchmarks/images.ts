@@ -22,7 +22,7 @@ const limitBesideSharp = 1.15;
 const gainBesideIpxOnAvif = 8;
 const labels: Record<string, string> = {
   sharp: "sharp in process: the limit",
-  upstow: "Upstow over HTTP: asked for, rendered, stored, fetched",
+  upstow: "Upstow over HTTP: requested, rendered, stored, fetched",
   ipx: "IPX over HTTP",
   vips: "vipsthumbnail (Debian)",
 };
@@ -53,7 +53,7 @@ export const images: Benchmark = {
     return {
       tables: imageFormats.map(({ name }) => toTable(name, data[name] ?? {})),
       notes: [
-        "CPU and time are those of one image. Encoders are given the same quality; AVIF is made with Upstow's effort of 1 everywhere but in IPX, which has no setting for it.",
+        "CPU and time are per image. Encoders use the same quality. All use Upstow's AVIF effort of 1, except IPX, which has no such setting.",
         ...(vips === null ? ["Left out, because libvips-tools is not installed here: vipsthumbnail."] : []),
         ...listProblems(data),
       ],

@@ -140,9 +140,9 @@ export const listFilters: Benchmark = {
         ),
       ],
       notes: [
-        "Where nothing matches, a call returns an empty page with a cursor when it has read its share of the files.",
-        "The slow files have names of 255 characters and 16 KiB of metadata that almost match everywhere.",
-        "CPU is that of the service and, on PostgreSQL, of the database.",
+        "If nothing matches, a call returns an empty page with a cursor after it has read its limit of files.",
+        "The slow files have names of 255 characters and 16 KiB of metadata that almost match in many places.",
+        "CPU is that of the service, and on PostgreSQL also of the database.",
       ],
       extent: `${repeats} calls each`,
       data: { first, worst },

@@ -115,7 +115,7 @@ export const listing: Benchmark = {
         toTable("GET /files", figures, requests, "first page"),
         toTable(`GET /files, ${pageSize} of them`, besideBare, requests, "bare"),
       ],
-      notes: [`All pages were walked first: each of ${shownCount} files came once, in order.`],
+      notes: [`Before the run, all pages were read: each of ${shownCount} files was listed once, in order.`],
       data: { figures, besideBare },
     };
   },

@@ -76,7 +76,7 @@ export const search: Benchmark = {
           ]),
         },
       ],
-      notes: ["A search that finds a page of files earlier stops there."],
+      notes: ["A search stops as soon as it has found a page of files."],
       data: results,
     };
   },

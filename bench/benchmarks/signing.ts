@@ -87,7 +87,7 @@ export const signing: Benchmark = {
           ]),
         },
       ],
-      notes: ["The signatures are the same: the tests compare them with those of both others."],
+      notes: ["Tests check that all three create the same signatures."],
       data: { parts, cpuMs: Object.fromEntries(cpuMs) },
     };
   },

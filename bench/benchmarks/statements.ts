@@ -216,8 +216,8 @@ export const statements: Benchmark = {
         toTable("PostgreSQL, beside prepared statements of pg", postgres),
       ],
       notes: [
-        "Time and CPU are those of one call in the process that calls; lower is better. Both return the same rows.",
-        "By hand every insert is a transaction with an fsync of its own; the service shares them among callers of one moment. What a lone insert costs more is the turn of the event loop in which others could have joined it.",
+        "Time and CPU are per call, in the calling process; lower is better. Both return the same rows.",
+        "By hand, every insert is a transaction with its own fsync; the service shares one among concurrent callers. A single insert costs more because the service waits one turn of the event loop for others.",
       ],
       data: { sqlite, postgres },
     };

@@ -71,7 +71,7 @@ export const tusUploads: Benchmark = {
         toTable(`Files of 20 KiB, ${smallClients} clients`, files, uploads, "@tus/server"),
       ],
       notes: [
-        "An upload by tus is its creation and one PATCH. The large ones are deleted again, which is counted; a PUT writes one file again and again.",
+        "An upload with tus is a creation and one PATCH. Large ones are then deleted, which is included; a PUT always writes the same file.",
       ],
       data: { transfers, files },
     };

@@ -57,8 +57,9 @@ function readRow({ caption, columns }: Table, row: readonly string[], rounds: nu
 export function toGlance(resultsFolder: URL, names: readonly string[]): { table: Table; chart: RatioChart } {
   const ratios = listRatios(resultsFolder, names);
   const table = {
-    caption: "Upstow beside a floor or a peer: median of the rounds, and in brackets the least and the most",
-    columns: ["", "beside", "ratio", "by CPU", "rounds", "target"],
+    caption:
+      "Upstow compared with other servers and libraries: median of the rounds, with minimum and maximum in brackets",
+    columns: ["", "compared with", "ratio", "by CPU", "rounds", "target"],
     rows: ratios.map(({ what, beside, figures, rounds, target }) => [
       what,
       beside,
@@ -80,7 +81,7 @@ export function toGlance(resultsFolder: URL, names: readonly string[]): { table:
     chart: {
       kind: "ratios",
       name: "glance",
-      title: "Upstow beside floors and peers: right of 1 it does more, or costs less",
+      title: "Upstow compared with others: right of 1, it does more or costs less",
       bars,
     },
   };

@@ -19,7 +19,7 @@ it(`${images} damaged images with seed ${seed} are rendered or refused, over HTT
   for (const name of [
     "rendered",
     "rendered, larger than 128 KiB",
-    "refused as damaged (422)",
+    "rejected as damaged (422)",
     "with facts",
     "without facts",
   ]) {

@@ -38,7 +38,7 @@ test("a disk that fills up at any offset answers 507 and keeps nothing", async (
   try {
     const outcome = await run(fillDisk, 5, 1);
     assert.deepEqual(outcome.violations, []);
-    assert.equal(outcome.counts["answered with 507"], 5);
+    assert.equal(outcome.counts["responses with 507"], 5);
   } catch (error) {
     if (!(error instanceof NotPossible)) throw error;
     t.skip(error.message);

@@ -16,7 +16,7 @@ import { type Actor, addFile, addParts, createActors, createBadKeys } from "./te
 
 const clients = 8;
 const mostViolations = 20;
-const standstill = "not judged, since the machine stood still";
+const standstill = "not judged, because the machine was suspended";
 const modes: Mode[] = ["valid", "valid", "near-valid", "near-valid", "hostile"];
 
 /** Calls everything the API describes, rightly, nearly rightly and with ill will, on the database that the seed picks. */
@@ -61,7 +61,7 @@ async function createRun(app: TestApp, database: DatabaseKind) {
   const succeeded = new Set<string>();
   const counts: Record<string, number> = {
     [`requests on ${database}`]: 0,
-    "answered with success": 0,
+    "successful responses": 0,
     "without a valid key": 0,
     "with another tenant's ids": 0,
     "signed URLs": 0,
@@ -117,7 +117,7 @@ async function createRun(app: TestApp, database: DatabaseKind) {
     const problem = judge(request, actor, answer);
     if (problem !== null) report(`${request.operation.name} as ${actor.name}: ${problem}`, request, answer);
     if (answer.status < 300) {
-      count("answered with success");
+      count("successful responses");
       succeeded.add(request.operation.name);
     }
     harvest(request, actor, answer);

@@ -34,7 +34,7 @@ export async function createAttacker(
       headers,
       ...(body === undefined ? {} : { body }),
     });
-    count(`answered with ${answer.status}`);
+    count(`responses with ${answer.status}`);
     if (answer.status === 500)
       report.faults.push(
         `${method} ${path.slice(0, 100)} was answered with 500: ${JSON.stringify(answer.body)}`,
@@ -54,7 +54,7 @@ export async function createAttacker(
     async repeat(pauseMs, act) {
       while (!isOver()) {
         // A connection that the service cuts is what an attacker has to expect.
-        await act().catch(() => count("connections cut"));
+        await act().catch(() => count("connections closed"));
         await wait(pauseMs);
       }
     },

@@ -91,7 +91,7 @@ export async function multiplyKeys(attacker: Attacker): Promise<void> {
       const path = `/in/${projectId}/live/projects/${projectId}/keys`;
       const { status, body } = await dashboard("POST", path, { name: "more" });
       if (status === 201) {
-        count("keys made");
+        count("keys created");
         keys.push({ id: body.key.id, secret: body.secret });
       }
       const old = keys.length > 1 || status === 403 ? keys.shift() : undefined;
@@ -115,7 +115,7 @@ export async function churnProjects({ dashboard, repeat, count }: Attacker): Pro
     const fields = { fileName: "x", fileSize: 4 * MB, contentType: "text/plain", routeSlug: "default" };
     for (let i = 0; i < 20; i++) {
       const asked = await dashboard("POST", `/in/${id}/live/upload/request`, fields);
-      if (asked.status === 200) count("upload requests granted in passing projects");
+      if (asked.status === 200) count("upload requests granted in short-lived projects");
     }
     await dashboard("DELETE", `/projects/${id}`);
   });
@@ -229,7 +229,7 @@ export async function pushLimits(attacker: Attacker): Promise<void> {
         headers: { authorization: `Bearer ${key}` },
         signal: AbortSignal.timeout(10_000),
       });
-      count(`event streams answered with ${answer.status}`);
+      count(`event streams with ${answer.status}`);
       await answer.arrayBuffer();
     }),
   ]);

@@ -12,7 +12,7 @@ async function openUpload({ url, key, count }: Attacker, sizeBytes: number): Pro
     method: "POST",
     headers: { ...tus, authorization: `Bearer ${key}`, "upload-length": String(sizeBytes) },
   });
-  count(`answered with ${answer.status}`);
+  count(`responses with ${answer.status}`);
   const location = answer.headers.get("location");
   return location === null ? null : new URL(location, url).href;
 }
@@ -27,7 +27,7 @@ const appendHeaders = ({ key }: Attacker, offset: number) => ({
 async function append(attacker: Attacker, url: string, offset: number, bytes: number): Promise<boolean> {
   const headers = appendHeaders(attacker, offset);
   const answer = await fetch(url, { method: "PATCH", headers, body: Buffer.alloc(bytes) });
-  attacker.count(`answered with ${answer.status}`);
+  attacker.count(`responses with ${answer.status}`);
   return answer.ok;
 }
 
@@ -101,7 +101,7 @@ export async function fillForms(attacker: Attacker): Promise<void> {
       body: forms[sent++ % forms.length] ?? "",
       signal: AbortSignal.timeout(20_000),
     });
-    count(`answered with ${answer.status}`);
+    count(`responses with ${answer.status}`);
     await answer.arrayBuffer();
   });
 }
@@ -118,7 +118,7 @@ export async function varyPublicImages(attacker: Attacker): Promise<void> {
     const colour = (at * 7_919).toString(16).padStart(6, "0").slice(-6);
     const recipe = `w_3840,h_${100 + (at % 3_900)},fit_pad,q_85,f_avif,bg_${colour},blur_${1 + (at % 100)}`;
     const answer = await fetch(`${url}/i/${recipe}/${file.key}`, { signal: AbortSignal.timeout(10_000) });
-    count(`answered with ${answer.status}`);
+    count(`responses with ${answer.status}`);
     await answer.arrayBuffer();
   };
   await Promise.all(Array.from({ length: 8 }, () => repeat(50, next)));
