@@ -32,6 +32,12 @@ export function formatDay(day: string): string {
   return days.format(new Date(day));
 }
 
+const months = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric", timeZone: "UTC" });
+/** A calendar month such as "2026-11". */
+export function formatMonth(month: string): string {
+  return months.format(new Date(month));
+}
+
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400],

@@ -92,7 +92,7 @@ npx shadcn add ${publicUrl}/r/${entry.slug}.json
 ${rows.join("\n")}
 `;
   return `${load(assets)}<main id="content" class="gallery gallery-one">
-<p><a href="/components">Components</a> / <a href="/components#${entry.category}">${entry.category}</a></p>
+<p class="gallery-path"><a href="/components">Components</a> / <a href="/components#${entry.category}">${entry.category}</a></p>
 <h1>${entry.name}</h1>
 <p class="lead">${escapeHtml(entry.description)}</p>
 ${renderTabSet("view", "view", [

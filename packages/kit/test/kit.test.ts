@@ -32,8 +32,8 @@ const texts = ["text", "dim", "accent", "good", "warn", "bad"];
 const code = ["keyword", "string", "name", "type", "comment", "sign"].map((name) => `code-${name}`);
 /** Which colours are written on which grounds, and the least contrast that WCAG 2.2 AA accepts there. */
 const pairs: [grounds: string[], inks: string[], least: number][] = [
-  [["bg", "panel", "sunken", "raised", "hover"], texts, 4.5],
-  [["bg", "panel", "sunken"], code, 4.5],
+  [["bg", "panel", "chip", "raised", "hover"], texts, 4.5],
+  [["bg", "panel", "chip"], code, 4.5],
   [["accent"], ["accent-text"], 4.5],
   [["accent-hover"], ["accent-text"], 4.5],
   [["accent-soft"], ["accent", "text"], 4.5],

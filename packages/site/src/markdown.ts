@@ -66,16 +66,22 @@ export function renderMarkdown(markdown: string, pagePath: string): RenderedPage
       },
       table(token) {
         // A header without text names nothing.
-        const cell = (tag: string, cells: typeof token.header) =>
-          cells
-            .map((item) => ({
-              name: item.text === "" ? "td" : tag,
-              html: this.parser.parseInline(item.tokens),
-            }))
-            .map(({ name, html }) => `<${name}>${html}</${name}>`)
-            .join("");
-        const rows = token.rows.map((row) => `<tr>${cell("td", row)}</tr>`).join("\n");
-        return `<div class="table" role="region" tabindex="0" aria-label="Table ${++tables}"><table><thead><tr>${cell("th", token.header)}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
+        const header = token.header
+          .map((item) => ({
+            name: item.text === "" ? "td" : "th",
+            html: this.parser.parseInline(item.tokens),
+          }))
+          .map(({ name, html }) => `<${name}>${html}</${name}>`)
+          .join("");
+        // On a phone the rows are blocks, and every cell says what it is of.
+        const labels = token.header.map(({ text }) =>
+          text === "" ? "" : ` data-label="${escapeHtml(plainHeading(text))}"`,
+        );
+        const rows = token.rows
+          .map((row) => row.map((item, i) => `<td${labels[i]}>${this.parser.parseInline(item.tokens)}</td>`))
+          .map((cells) => `<tr>${cells.join("")}</tr>`)
+          .join("\n");
+        return `<div class="table" role="region" tabindex="0" aria-label="Table ${++tables}"><table><thead><tr>${header}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
       },
     },
   });

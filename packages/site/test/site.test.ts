@@ -269,10 +269,11 @@ describe("the site", () => {
     await page.getByText("Claim this installation").waitFor();
     assert.deepEqual(await findBarriers(page), []);
     await claimInstallation(app);
+    // Listened for early: the browser is told to hand choosers over, which takes a moment.
+    const choosing = page.waitForEvent("filechooser");
     await page.reload();
     const input = page.locator("#welcome-file");
     await input.focus();
-    const choosing = page.waitForEvent("filechooser");
     await page.keyboard.press("Enter");
     const buffer = Buffer.from("Ahoy");
     await (await choosing).setFiles({ name: "page.html", mimeType: "text/html", buffer });

@@ -38,6 +38,9 @@ export function Chart({ title, note, limit = "", points, format, kind }: ChartPr
         <p className="dim no-data">No data</p>
       ) : (
         <>
+          <p className="peak" aria-hidden="true">
+            {format(largest)}
+          </p>
           <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={summary}>
             {kind === "bars" ? (
               <Bars points={points} scaled={scaled} format={format} />

@@ -116,7 +116,7 @@ test("a project gets a domain of its own once it leads here, is told what is wro
 slowTest("a button says when the browser does not copy", async () => {
   const { page, context } = await openSettings(await dashboard.app.createTenant("pro"), "project");
   await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error())");
-  await page.getByRole("button", { name: "Copy id" }).click();
+  await page.getByRole("button", { name: "Copy ID" }).click();
   await page.getByRole("button", { name: "Could not copy" }).waitFor();
   await context.close();
 });

@@ -2,13 +2,15 @@ import type { ImportProgress, ScanState } from "@upstow/contract";
 import { Icon } from "@upstow/kit/icon";
 import { chevronDownIcon, chevronUpIcon, downloadIcon, externalLinkIcon, trashIcon } from "@upstow/kit/icons";
 import { useEffect, useEffectEvent, useState } from "react";
+import { ApiError } from "../../api.ts";
 import { formatAgo, formatBytes, formatMany, formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Empty, Failure, Loading } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
+import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { downloadFile } from "./download.ts";
 import { FileAccess } from "./file-access.tsx";
@@ -84,7 +86,13 @@ export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelPro
     >
       {file === undefined ? (
         <div className="sheet-body">
-          {loaded.error === null ? <Loading /> : <Failure error={loaded.error} retry={loaded.reload} />}
+          {loaded.error === null ? (
+            <Loading />
+          ) : loaded.error instanceof ApiError && loaded.error.status === 404 ? (
+            <Missing />
+          ) : (
+            <Failure error={loaded.error} retry={loaded.reload} />
+          )}
         </div>
       ) : (
         <Details
@@ -99,6 +107,18 @@ export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelPro
         />
       )}
     </Dialog>
+  );
+}
+
+function Missing() {
+  const { environment, urlOf } = useWorkspace();
+  return (
+    <Empty title="File not found">
+      <p>It was deleted, has expired, or is not a {environment} file of this project.</p>
+      <Link className="button" to={urlOf("trash")}>
+        Look in the trash
+      </Link>
+    </Empty>
   );
 }
 

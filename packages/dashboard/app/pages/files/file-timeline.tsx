@@ -18,7 +18,7 @@ export function FileTimeline({ file }: { file: FoundFile }) {
       {data !== null && data.logs.length === 0 && (
         <p className="dim">No log entries are kept of this file.</p>
       )}
-      <ul className="rows small-rows">
+      <ul className="rows small-rows timeline">
         {data?.logs.map((log) => (
           <LogRow key={log.id} log={log} isInFile />
         ))}

@@ -32,7 +32,7 @@ export function LogRow({ log, isInFile = false }: { log: Log; isInFile?: boolean
   const isWebhook = log.type.startsWith("webhook.");
   const fileName = log.key?.split("/").at(-1);
   return (
-    <li>
+    <li className="log">
       <span className={`severity ${tag}`} title={label}>
         <Icon of={icon} />
         <span className="visually-hidden">{label}</span>

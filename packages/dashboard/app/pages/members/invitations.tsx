@@ -96,8 +96,10 @@ function Invite({ path, onInvited }: { path: string; onInvited: () => void }) {
   return (
     <Form submit="Create invite link" onSubmit={submit}>
       <EmailField value={email} onChange={setEmail} />
-      <label htmlFor="invited-role">Role</label>
-      <RoleSelect id="invited-role" value={role} onChange={setRole} />
+      <label htmlFor="invited-role">
+        Role
+        <RoleSelect id="invited-role" value={role} onChange={setRole} />
+      </label>
     </Form>
   );
 }

@@ -75,7 +75,7 @@ function RecentActivity() {
   const { data, ...list } = useLoad<{ logs: Log[] }>(`${api}/logs?limit=6`);
   return (
     <ListState list={{ ...list, items: data?.logs ?? [] }} empty={<Empty title="No log entries" />}>
-      <ul className="rows" aria-label="Recent activity">
+      <ul className="rows timeline" aria-label="Recent activity">
         {data?.logs.map((log) => (
           <LogRow key={log.id} log={log} isInFile />
         ))}

@@ -35,7 +35,7 @@ export function ApiKeys() {
         Keys belong on your server. A live key works with live files, a test key with the sandbox.
       </p>
       <ListState list={list} empty={<Empty title="No keys yet" />}>
-        <ul className="rows">
+        <ul className="rows keys">
           {list.items.map((key) => (
             <li key={key.id}>
               <span className="grow">
@@ -45,7 +45,7 @@ export function ApiKeys() {
                 <span className="mono dim">{key.prefix}</span>
               </span>
               <span className={`tag ${key.type}`}>{key.type === "live" ? "Live" : "Test"}</span>
-              <span className="dim">
+              <span className="dim ago">
                 {key.lastUsedAt === null ? "Never used" : `Used ${formatAgo(key.lastUsedAt)}`}
               </span>
               {mayChange && (

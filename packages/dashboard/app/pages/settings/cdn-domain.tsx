@@ -29,7 +29,7 @@ export function CdnDomain() {
       <h2>CDN domain</h2>
       <Facts settings={loaded.data} />
       <p className="line">
-        <CopyButton text={ownUrl ?? cdnUrl} label="Copy URL base" />
+        <CopyButton text={ownUrl ?? cdnUrl} label="Copy base URL" />
       </p>
       {!isOwner ? (
         <p className="dim">The owner of the project can set a custom domain.</p>
@@ -79,7 +79,7 @@ function NewDomain({ cdnUrl, onSaved }: { cdnUrl: string; onSaved: () => void })
   return (
     <section>
       <h3>Custom domain</h3>
-      <p>
+      <p className="dim">
         Point a CDN or a CNAME record of your domain at <code>{new URL(cdnUrl).host}</code>, with a
         certificate for your domain. URLs of this project’s files and variants then begin with it; existing
         URLs keep working.

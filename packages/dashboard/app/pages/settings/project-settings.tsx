@@ -17,14 +17,14 @@ export function ProjectSettings() {
       <section>
         <h2>Project</h2>
         <dl>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd className="mono">{project.id}</dd>
           <dt>Slug</dt>
           <dd>
             <SafeText text={project.slug} />
           </dd>
         </dl>
-        <CopyButton text={project.id} label="Copy id" />
+        <CopyButton text={project.id} label="Copy ID" />
       </section>
       {isOwner ? (
         <>
@@ -34,7 +34,7 @@ export function ProjectSettings() {
           </section>
           <section>
             <h2>Delete project</h2>
-            <p>
+            <p className="dim">
               Its keys stop working immediately. Its files are still served until the account that pays for
               the project purges them under Account.
             </p>

@@ -1,4 +1,4 @@
-import type { ComponentType } from "react";
+import { type ComponentType, useEffect, useRef } from "react";
 import { Link, usePath } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { ApiKeys } from "./api-keys.tsx";
@@ -20,10 +20,16 @@ export default function Settings() {
   const { urlOf } = useWorkspace();
   const [, , , , name = "keys"] = usePath().split("/");
   const [, , Section] = sections.find(([section]) => section === name) ?? ["", "", NoSection];
+  const tabs = useRef<HTMLElement>(null);
+  // On a phone the tabs scroll sideways.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another section is another current tab
+  useEffect(() => {
+    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [name]);
   return (
     <>
       <h1>Settings</h1>
-      <nav className="tabs" aria-label="Settings">
+      <nav className="tabs" aria-label="Settings" ref={tabs}>
         {sections.map(([section, label]) => (
           <Link
             key={section}

@@ -13,7 +13,7 @@ export function SigningKeys() {
   return (
     <>
       <h2>Webhook signing keys</h2>
-      <p>
+      <p className="dim">
         Every delivery of the <strong>{environment}</strong> environment is signed with the current key. Let
         your receiver know both keys: when they are rotated, the next one becomes the current one.
       </p>

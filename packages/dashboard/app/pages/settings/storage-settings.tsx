@@ -25,7 +25,7 @@ export function StorageSettings() {
   return (
     <>
       <h2>Storage</h2>
-      <p>
+      <p className="dim">
         New files can go to your own bucket at any S3-compatible provider. Files that are stored already stay
         where they are. Images there cannot be made into variants.
       </p>

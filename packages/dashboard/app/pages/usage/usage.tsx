@@ -1,6 +1,6 @@
 import { ACCOUNT_RATE_FACTOR, type RateLimits, type Usage, type UsageRecord } from "@upstow/contract";
 import { useState } from "react";
-import { formatBytes, formatCount } from "../../format.ts";
+import { formatBytes, formatCount, formatMonth } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { Chart } from "../../parts/chart.tsx";
 import { Meters } from "../../parts/meters.tsx";
@@ -103,14 +103,17 @@ function Months({ records }: { records: UsageRecord[] }) {
           title="Uploads per month"
           kind="bars"
           note={formatCount(total("uploads"))}
-          points={oldestFirst.map(({ period, uploads }) => ({ label: period, value: uploads }))}
+          points={oldestFirst.map(({ period, uploads }) => ({ label: formatMonth(period), value: uploads }))}
           format={formatCount}
         />
         <Chart
           title="Bandwidth per month"
           kind="bars"
           note={formatBytes(total("bandwidthBytes"))}
-          points={oldestFirst.map(({ period, bandwidthBytes }) => ({ label: period, value: bandwidthBytes }))}
+          points={oldestFirst.map(({ period, bandwidthBytes }) => ({
+            label: formatMonth(period),
+            value: bandwidthBytes,
+          }))}
           format={formatBytes}
         />
       </div>
@@ -127,7 +130,7 @@ function Months({ records }: { records: UsageRecord[] }) {
         <tbody>
           {records.map((record) => (
             <tr key={record.period}>
-              <td className="moment">{record.period}</td>
+              <td className="moment">{formatMonth(record.period)}</td>
               <td className="number">{formatBytes(record.storageBytes)}</td>
               <td className="number">{formatCount(record.uploads)}</td>
               <td className="number">{formatBytes(record.bandwidthBytes)}</td>

@@ -91,17 +91,22 @@ function EndpointCard({ url, slugs, endpoint, dayCount, isSelected, onSelect }: 
         {slugs.length === 0 ? "No route uses it now" : <SafeText text={slugs.join(", ")} />}
       </span>
       <span className="endpoint-facts">
-        <strong className={rate === null ? "dim" : rate < 95 ? "bad-text" : "good-text"}>
-          {rate === null ? "–" : `${rate}%`}
-        </strong>
+        <span>
+          <strong className={rate === null ? "dim" : rate < 95 ? "bad-text" : "good-text"}>
+            {rate === null ? "–" : `${rate}%`}
+          </strong>{" "}
+          {rate !== null && "delivered"}
+        </span>
         <DayBars days={days} dayCount={dayCount} />
       </span>
       <span className="dim">
         {total === 0
           ? `No deliveries in ${dayCount} days`
           : `${formatMany(total, "delivery", "deliveries")} · ${formatCount(failed)} failed`}
-        {endpoint !== undefined && endpoint.averageMs !== null && ` · ${formatCount(endpoint.averageMs)} ms`}
-        {endpoint !== undefined && ` · ${formatAgo(endpoint.lastAt)}`}
+        {endpoint !== undefined &&
+          endpoint.averageMs !== null &&
+          ` · ${formatCount(endpoint.averageMs)} ms on average`}
+        {endpoint !== undefined && ` · last ${formatAgo(endpoint.lastAt)}`}
       </span>
     </button>
   );
