@@ -172,10 +172,14 @@ export const IMAGE_PRESET_NAME_MAX = 50;
 export const STUDIO_PREVIEWS = { running: 2, waiting: 10, perWindow: 240 } as const;
 /** Files of one archive that the dashboard downloads, so that their ids fit into a URL. */
 export const ARCHIVE_FILES_MAX = 250;
+/** Files of one archive of everything that a search in the dashboard finds. */
+export const ARCHIVE_FOUND_MAX = 10_000;
 /** Bytes of one archive. */
 export const ARCHIVE_BYTES_MAX = 50 * GB;
 /** Archives that one account starts per minute. */
 export const ARCHIVES_PER_MINUTE = 30;
+/** Files that one call of the dashboard changes: for more, it is called again. */
+export const CHANGES_PER_CALL = 200;
 /** Characters of one search term in the dashboard. */
 export const SEARCH_TERM_MAX = 64;
 /** Searches and reads of the audit log of one account that may wait for their turn, per instance. */

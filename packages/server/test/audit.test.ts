@@ -177,6 +177,10 @@ onBothDatabases("the audit trail", (database) => {
       ids: { "*": file.id },
       body: { name: "renamed-contract.txt", access: "private", metadata: { customer: "hidden-metadata" } },
     });
+    const before = createId(app.clock.now() + 1000);
+    const change = { access: "public" };
+    await step(`POST ${prefix}/files/change`, "file.updated", { ...own, body: { ids: [file.id], change } });
+    await step(`POST ${prefix}/search/change`, "file.updated", { ...own, body: { before, change } });
     await step(`POST ${prefix}/files/links`, "links.created", { ...own, body: { keys: [file.id] } });
     await step(`POST ${prefix}/files/grants`, "grant.created", { ...own, body: { routeSlug: "default" } });
     await step(`POST ${prefix}/upload/grants`, "grant.created", { ...own, body: { routeSlug: "default" } });
@@ -192,7 +196,6 @@ onBothDatabases("the audit trail", (database) => {
     const chosen = { ...own, body: { ids: [(await upload("c.txt")).id] } };
     await step(`POST ${prefix}/files/delete`, "files.deleted", chosen);
     await upload("d.txt");
-    const before = createId(app.clock.now() + 1000);
     await step(`POST ${prefix}/search/delete`, "files.deleted", { ...own, body: { before } });
     for (const text of ["contract.txt", "hidden-metadata"]) secrets.add(text);
   });

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import type { Page } from "playwright-core";
 import sharp from "sharp";
+import { putMember } from "../../../server/src/dashboard/members/queries.ts";
+import { signInAs } from "../../../server/test/support/console-client.ts";
+import { insertManyFiles } from "../../../server/test/support/many-files.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
@@ -108,5 +112,77 @@ test("a slow thumbnail shows its ThumbHash until it is there, and not behind it"
   await until(async () => (await behind()).startsWith('url("data:image/'));
   release();
   await until(async () => (await behind()) === "none");
+  await context.close();
+});
+
+/** Selects what is loaded, and then all that match. */
+async function selectMatching(page: Page, count: number): Promise<void> {
+  await page.getByLabel("Select all loaded files").check();
+  await page.getByRole("button", { name: "Select all that match" }).click();
+  await page.getByText(`All ${count} that match are selected`).waitFor();
+}
+
+test("access and metadata change for all that match a search, loaded or not, and all are downloaded", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  await insertManyFiles(app, { projectId: tenant.projectId, count: 450 });
+  for (const name of ["one.csv", "two.csv"]) await uploadFile(app, name, { key: tenant.live, name });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  const files = `${app.url}/dashboard/${tenant.projectId}/live/files`;
+  const dialog = page.getByRole("dialog");
+  await page.goto(`${files}?name=upload-`);
+  await selectMatching(page, 450);
+  await page.getByRole("button", { name: "Access", exact: true }).click();
+  await dialog.getByRole("button", { name: "Change 450 files" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("that match are selected").waitFor({ state: "detached" });
+  const count = async (query: string) => {
+    const session = await signInAs(app, tenant.accountId);
+    return (await session("GET", `/in/${tenant.projectId}/live/search/count?${query}`)).body.count;
+  };
+  assert.equal(await count("access=private"), 450);
+
+  await page.goto(`${files}?name=upload-000`);
+  await selectMatching(page, 450);
+  await page.getByRole("button", { name: "Metadata", exact: true }).click();
+  await dialog.getByLabel("Metadata (JSON)").fill('{"order":12345678901234567890}');
+  await dialog.getByRole("button", { name: "Change 450 files" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await dialog.getByLabel("Metadata (JSON)").fill('{"order":7}');
+  await dialog.getByRole("button", { name: "Change 450 files" }).click();
+  await dialog.waitFor({ state: "detached" });
+  assert.equal(await count("metadata=order%3D7"), 450);
+
+  await page.goto(files);
+  await selectMatching(page, 452);
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download", exact: true }).click();
+  const path = await (await downloading).path();
+  const { stdout } = await run("unzip", ["-p", path, "one.csv"]);
+  assert.equal(stdout, "one.csv");
+  await context.close();
+});
+
+test("a viewer selects and downloads, and is offered no change", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  for (const name of ["one.txt", "two.txt"]) await uploadFile(app, name, { key: tenant.live, name });
+  const { accountId } = await app.createTenant("free");
+  const member = { projectId: tenant.projectId, accountId, role: "viewer", now: 0 } as const;
+  await app.app.deps.db.run(putMember, member);
+  const { page, context } = await dashboard.open(accountId);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
+  await page.getByLabel("Select all loaded files").check();
+  const bar = page.getByRole("status").filter({ hasText: "2 selected" });
+  assert.deepEqual(await bar.getByRole("button").allTextContents(), ["Download", "Clear selection"]);
+  const save = async () => {
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download", exact: true }).click();
+    const path = await (await downloading).path();
+    return (await run("unzip", ["-Z1", path])).stdout.trim().split("\n");
+  };
+  assert.deepEqual(await save(), ["one.txt", "two.txt"]);
+  await page.getByLabel("Select one.txt").uncheck();
+  assert.deepEqual(await save(), ["two.txt"]);
   await context.close();
 });

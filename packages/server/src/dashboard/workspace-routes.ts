@@ -40,6 +40,7 @@ import { signDelivery, urlToSign } from "../webhooks/sign-delivery.ts";
 import { getKeysToSignWith } from "../webhooks/signing-keys.ts";
 import { enterProject, type Role } from "./access.ts";
 import { archiveRoutes } from "./files/archive.ts";
+import { matchingFileRoutes } from "./files/matching-routes.ts";
 import { chosenFileRoutes, fileSearchRoutes } from "./files/routes.ts";
 import { logSearchRoutes, logStreamRoutes } from "./logs/routes.ts";
 import { spend } from "./throttle.ts";
@@ -77,6 +78,7 @@ export function workspaceRoutes(
         deliveryRoutes,
         signingKeyRoutes,
         chosenFileRoutes,
+        matchingFileRoutes,
         archiveRoutes,
       ]) {
         addRoutes(api, deps);

@@ -109,32 +109,36 @@ export async function searchFiles(
   return { rows, scannedTo };
 }
 
-/** The number of matches within what one request may read; the next one continues at `scannedTo`. */
+/** How many match within what one request may read, and their bytes; the next one continues at `scannedTo`. */
 export async function countFiles(
   searcher: Searcher,
   wanted: IdStretch,
   filter: FileFilter,
-): Promise<{ count: number; scannedTo: string | null }> {
+): Promise<{ count: number; bytes: number; scannedTo: string | null }> {
   const { terms, isMatch } = filter;
   const countStretch = countBy(terms);
   let count = 0;
+  let bytes = 0;
   const scannedTo = await lookThrough(
     {
       ...searchOf(searcher, wanted, filter),
       async read(stretch) {
         const span = { ...wanted, ...stretch };
         if (isMatch === undefined) {
-          count += (await searcher.db.get(countStretch, { ...span, ...terms }))?.count ?? 0;
+          const found = await searcher.db.get(countStretch, { ...span, ...terms });
+          count += found?.count ?? 0;
+          bytes += found?.bytes ?? 0;
           return { isEnough: false, dropped: 0 };
         }
         const found = await readMatching(searcher, { ...span, take: Number.POSITIVE_INFINITY }, filter);
         count += found.rows.length;
+        bytes += found.rows.reduce((sum, file) => sum + file.size_bytes, 0);
         return { isEnough: false, dropped: found.dropped + found.rows.length };
       },
     },
     wanted,
   );
-  return { count, scannedTo };
+  return { count, bytes, scannedTo };
 }
 
 function isSelective({ terms, isMatch }: FileFilter): boolean {

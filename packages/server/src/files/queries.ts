@@ -318,7 +318,7 @@ export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata" | "image
 type Found<Params, Row> = Statement<IdStretch & Terms & Params, Row>;
 type Search = Found<{ take: number }, FoundFile>;
 const searches = new Map<string, Search>();
-const counts = new Map<string, Found<object, { count: number }>>();
+const counts = new Map<string, Found<object, Sum>>();
 
 /** One statement per set of terms: testing every row for terms that were not given is far slower. */
 export function searchBy(given: Terms, withMetadata: boolean, withImage = false): Search {
@@ -334,11 +334,20 @@ export function searchBy(given: Terms, withMetadata: boolean, withImage = false)
   );
 }
 
-export function countBy(given: Terms): Found<object, { count: number }> {
+interface Sum {
+  count: number;
+  /** As declared, stored or not. */
+  bytes: number;
+}
+
+export function countBy(given: Terms): Found<object, Sum> {
   return remember(counts, given, "", (used, kind) =>
     // bounded: a stretch that has been measured
     statement((q, p: SearchParams, dialect) =>
-      matching(q, p, dialect, used, kind).select(sql<number>`count(*)`.as("count")),
+      matching(q, p, dialect, used, kind).select([
+        sql<number>`count(*)`.as("count"),
+        sql<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`.as("bytes"),
+      ]),
     ),
   );
 }

@@ -123,6 +123,8 @@ const lists: [LimitName, string, string][] = [
   ["SHORT_LIST_MAX", "Sessions, and attempts of a delivery, in one list", "the rest is omitted"],
   ["PASSKEYS_MAX", "Passkeys per account", "400"],
   ["ARCHIVE_FILES_MAX", "Files in one downloaded ZIP archive", "400"],
+  ["ARCHIVE_FOUND_MAX", "Files in a ZIP archive of everything that a search finds", "400"],
+  ["CHANGES_PER_CALL", "Files changed by one dashboard request", "400"],
   ["ARCHIVE_BYTES_MAX", "Total size of the files in a ZIP archive", "400"],
   ["SEARCH_TERM_MAX", "Characters of a search term in the dashboard", "400"],
   [

@@ -1,14 +1,12 @@
 import type { Access } from "@upstow/contract";
-import { useState } from "react";
-import { callApi, JsonText, messageOf } from "../../api.ts";
-import { formatMany } from "../../format.ts";
+import { useEffect, useRef, useState } from "react";
+import { formatCount, formatMany } from "../../format.ts";
 import { AccessChoice } from "../../parts/access-choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
-import { SafeText } from "../../parts/safe-text.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { type Change, changeMany, type Selection } from "./change-many.ts";
 import { ExpiryChoice, startingExpiry, toChange } from "./expiry-choice.tsx";
-import type { FoundFile } from "./found-file.ts";
 import { checkJson } from "./metadata-editor.tsx";
 
 const titles = { access: "Change access", expiry: "Change expiry", metadata: "Replace metadata" };
@@ -16,57 +14,50 @@ export type BulkTask = "download" | keyof typeof titles;
 
 interface BulkDialogProps {
   task: Exclude<BulkTask, "download">;
-  files: FoundFile[];
+  selection: Selection;
   onDone: () => void;
   onClose: () => void;
 }
 
-interface Failure {
-  file: FoundFile;
-  reason: string;
-}
-
-const atOnce = 4;
-
-/** Changes files one by one, a few at a time, and says which of them could not be changed. */
-export function BulkDialog({ task, files, onDone, onClose }: BulkDialogProps) {
+/** Changes all files of a selection. Closing it stops after the call that is under way. */
+export function BulkDialog({ task, selection, onDone, onClose }: BulkDialogProps) {
   const { api } = useWorkspace();
   const [access, setAccess] = useState<Access>("private");
   const [expiry, setExpiry] = useState(startingExpiry);
   const [text, setText] = useState("{}");
   const [changed, setChanged] = useState(0);
-  const [failures, setFailures] = useState<Failure[]>([]);
-  const readBody = () => {
+  const [missing, setMissing] = useState(0);
+  const stop = useRef<AbortController>(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    stop.current = controller;
+    return () => controller.abort();
+  }, []);
+  const count = "ids" in selection ? selection.ids.length : selection.count;
+  const readChange = (): Change => {
     if (task === "access") return { access };
     if (task === "expiry") return toChange(expiry);
     checkJson(text);
-    return new JsonText(`{"metadata":${text}}`);
+    return { metadataText: text };
   };
   const submit = async () => {
-    const body = readBody();
-    const waiting = [...files];
-    const failed: Failure[] = [];
+    const change = readChange();
     setChanged(0);
-    const work = async () => {
-      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        try {
-          await callApi("PATCH", `${api}/files/${encodeURIComponent(file.key)}`, body);
-          setChanged((before) => before + 1);
-        } catch (problem) {
-          failed.push({ file, reason: messageOf(problem) });
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: atOnce }, work));
-    setFailures(failed);
-    onDone();
-    if (failed.length === 0) onClose();
+    setMissing(0);
+    const signal = stop.current?.signal ?? AbortSignal.abort();
+    try {
+      const total = await changeMany(api, selection, change, { onProgress: setChanged, signal });
+      if (total < count) setMissing(count - total);
+      else onClose();
+    } finally {
+      onDone();
+    }
   };
   return (
     <Dialog title={titles[task]} onClose={onClose}>
       <Form
-        submit={`Change ${formatMany(files.length, "file")}`}
-        busy={`${changed} of ${files.length} changed`}
+        submit={`Change ${formatMany(count, "file")}`}
+        busy={`${formatCount(changed)} of ${formatCount(count)} changed`}
         onSubmit={submit}
       >
         {task === "access" && (
@@ -85,17 +76,10 @@ export function BulkDialog({ task, files, onDone, onClose }: BulkDialogProps) {
             <small>Replaces the metadata of every selected file.</small>
           </label>
         )}
-        {failures.length > 0 && (
-          <div className="notice bad" role="alert">
-            <p>{formatMany(failures.length, "file")} could not be changed.</p>
-            <ul>
-              {failures.slice(0, 10).map(({ file, reason }) => (
-                <li key={file.id}>
-                  <SafeText text={file.name} />: <SafeText text={reason} />
-                </li>
-              ))}
-            </ul>
-          </div>
+        {missing > 0 && (
+          <p className="notice" role="alert">
+            {`${formatMany(changed, "file")} changed. ${formatMany(missing, "file")} could not be: deleted or expired meanwhile.`}
+          </p>
         )}
       </Form>
     </Dialog>

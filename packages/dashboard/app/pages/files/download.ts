@@ -1,6 +1,7 @@
-import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, type Link } from "@upstow/contract";
+import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, ARCHIVE_FOUND_MAX, type Link } from "@upstow/contract";
 import { callApi } from "../../api.ts";
-import { formatBytes } from "../../format.ts";
+import { formatBytes, formatCount } from "../../format.ts";
+import { type Matching, toBody } from "./use-file-deletion.ts";
 
 /** A quarter of an hour is enough to start the download. */
 const linkSec = 900;
@@ -18,15 +19,28 @@ interface Archived {
   size: number;
 }
 
-/** Saves several files as a ZIP, or as more than one where a single one would be too large. */
-export async function downloadFiles(api: string, files: Archived[]): Promise<void> {
+/**
+ * Saves several files as a ZIP, or as more than one where a single one would be too large. A viewer, who may create no
+ * link, gets one file as a ZIP too.
+ */
+export async function downloadFiles(api: string, files: Archived[], mayLink: boolean): Promise<void> {
   const [first] = files;
-  if (first !== undefined && files.length === 1) return downloadFile(api, first.key);
-  for (const part of splitUp(files)) {
-    save(`/dashboard/api${api}/files/archive?ids=${part.map((file) => file.id).join(",")}`);
+  if (first !== undefined && files.length === 1 && mayLink) return downloadFile(api, first.key);
+  for (const [i, part] of splitUp(files).entries()) {
     // Browsers drop downloads that start at the same moment.
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    if (i > 0) await new Promise((resolve) => setTimeout(resolve, 250));
+    save(`/dashboard/api${api}/files/archive?ids=${part.map((file) => file.id).join(",")}`);
   }
+}
+
+/** Saves all that a search found as one ZIP. */
+export function downloadMatching(api: string, matching: Matching): void {
+  if (matching.count > ARCHIVE_FOUND_MAX || matching.bytes > ARCHIVE_BYTES_MAX) {
+    throw new Error(
+      `An archive holds at most ${formatCount(ARCHIVE_FOUND_MAX)} files and ${formatBytes(ARCHIVE_BYTES_MAX)}. Narrow the search.`,
+    );
+  }
+  save(`/dashboard/api${api}/search/archive?${new URLSearchParams(toBody(matching))}`);
 }
 
 function splitUp(files: Archived[]): Archived[][] {

@@ -47,14 +47,12 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
         <Thumbnail key={file.thumbnailUrl} file={file} className="kind" />
       </button>
       <span className="line">
-        {onChoose !== null && (
-          <input
-            type="checkbox"
-            aria-label={`Select ${showHidden(file.name)}`}
-            checked={chosen.has(file.id)}
-            onChange={(event) => onChoose([file], event.target.checked)}
-          />
-        )}
+        <input
+          type="checkbox"
+          aria-label={`Select ${showHidden(file.name)}`}
+          checked={chosen.has(file.id)}
+          onChange={(event) => onChoose([file], event.target.checked)}
+        />
         <button type="button" className="link cut" title={showHidden(file.name)} onClick={() => onOpen(file)}>
           <SafeText text={file.name} />
         </button>

@@ -17,8 +17,7 @@ export interface FileListProps {
   hasMore: boolean;
   loadMore: () => void;
   chosen: ReadonlySet<string>;
-  /** Null where nothing may be selected. */
-  onChoose: ((files: FoundFile[], isChosen: boolean) => void) | null;
+  onChoose: (files: FoundFile[], isChosen: boolean) => void;
   onOpen: (file: FoundFile) => void;
   sort: Sort;
   onSort: (field: Sort["field"]) => void;
@@ -27,6 +26,7 @@ export interface FileListProps {
 export function FileTable(props: FileListProps) {
   const { files, hasMore, loadMore, chosen, onChoose } = props;
   const body = useRef<HTMLTableSectionElement>(null);
+  const isAllChosen = files.length > 0 && files.every((file) => chosen.has(file.id));
   const { first, last, beforePx, afterPx } = useWindowRows(body, files.length, rowHeightPx);
   useEffect(() => {
     if (hasMore && last >= files.length - loadAheadRows) loadMore();
@@ -35,16 +35,17 @@ export function FileTable(props: FileListProps) {
     <table className="files" aria-label="Files" aria-rowcount={hasMore ? -1 : files.length + 1}>
       <thead>
         <tr aria-rowindex={1}>
-          {onChoose !== null && (
-            <th className="tick">
-              <input
-                type="checkbox"
-                aria-label="Select all loaded files"
-                checked={files.length > 0 && files.every((file) => chosen.has(file.id))}
-                onChange={(event) => onChoose(files, event.target.checked)}
-              />
-            </th>
-          )}
+          <th className="tick">
+            <input
+              type="checkbox"
+              aria-label="Select all loaded files"
+              ref={(box) => {
+                if (box !== null) box.indeterminate = chosen.size > 0 && !isAllChosen;
+              }}
+              checked={isAllChosen}
+              onChange={(event) => onChoose(files, event.target.checked)}
+            />
+          </th>
           <SortHeader {...props} field="name" label="Name" />
           <th className="type">Type</th>
           <SortHeader {...props} field="size" label="Size" className="size number" />
@@ -95,16 +96,14 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
         target instanceof Element && target.closest("button, input, .tick") === null && props.onOpen(file)
       }
     >
-      {onChoose !== null && (
-        <td className="tick">
-          <input
-            type="checkbox"
-            aria-label={`Select ${showHidden(file.name)}`}
-            checked={chosen.has(file.id)}
-            onChange={(event) => onChoose([file], event.target.checked)}
-          />
-        </td>
-      )}
+      <td className="tick">
+        <input
+          type="checkbox"
+          aria-label={`Select ${showHidden(file.name)}`}
+          checked={chosen.has(file.id)}
+          onChange={(event) => onChoose([file], event.target.checked)}
+        />
+      </td>
       <td>
         <span className="named">
           <Thumbnail key={file.thumbnailUrl} file={file} className="thumb" />

@@ -10,9 +10,10 @@ import { useAction } from "../../parts/use-action.ts";
 import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { BulkDialog, type BulkTask } from "./bulk-dialog.tsx";
+import type { Selection } from "./change-many.ts";
 import { ChoiceBar } from "./choice-bar.tsx";
-import { downloadFiles } from "./download.ts";
-import { type FileFilter, isFiltered, isRoot, toServerQuery } from "./file-filter.ts";
+import { downloadFiles, downloadMatching } from "./download.ts";
+import { type FileFilter, isFiltered, isRoot, noFilter, toServerQuery } from "./file-filter.ts";
 import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
 import { FilePanel } from "./file-panel.tsx";
@@ -28,14 +29,15 @@ import { useFileSearch } from "./use-file-search.ts";
 import { useFilesAddress } from "./use-files-address.ts";
 import { useSortedFiles } from "./use-sorted-files.ts";
 
+type ChangeTask = Exclude<BulkTask, "download">;
 const views = ["list", "grid"] as const;
 type ViewName = (typeof views)[number];
 
 export default function Files() {
   const { api, liveApi, project, mayChange } = useWorkspace();
-  const { openId, filter, sort, change, open, close, ...address } = useFilesAddress();
+  const { openId, filter, sort, change: changeFilter, open, close, ...address } = useFilesAddress();
   const [view, setView] = useState(readView);
-  const [task, setTask] = useState<Exclude<BulkTask, "download"> | null>(null);
+  const [change, setChange] = useState<{ task: ChangeTask; selection: Selection } | null>(null);
   const { error, run } = useAction();
   const routes = useLoad<{ routers: Router[] }>(`${liveApi}/projects/${project.id}/routers`);
   const known = routes.data?.routers ?? [];
@@ -61,14 +63,19 @@ export default function Files() {
     localStorage.setItem("upstow-files-view", next);
   };
   const selected = files.filter((file) => choice.chosen.has(file.id));
-  const changeMany = (next: BulkTask) =>
-    next === "download" ? void run(() => downloadFiles(api, selected)) : setTask(next);
+  const { matching } = choice;
+  const download = async () =>
+    matching === null ? downloadFiles(api, selected, mayChange) : downloadMatching(api, matching);
+  const start = (task: BulkTask) => {
+    if (task === "download") void run(download);
+    else setChange({ task, selection: matching ?? { ids: selected.map((file) => file.id) } });
+  };
   const list = {
     files,
     hasMore: search.hasMore,
     loadMore: search.loadMore,
     chosen: choice.chosen,
-    onChoose: mayChange ? choice.choose : null,
+    onChoose: choice.choose,
     onOpen: open,
     sort,
     onSort: address.changeSort,
@@ -113,13 +120,14 @@ export default function Files() {
       </div>
       {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
       {mayChange && <UploadList onUploaded={reload} />}
-      <FileFilters filter={filter} routes={known} onChange={change} />
+      <FileFilters filter={filter} routes={known} onChange={changeFilter} />
       {isRoot(filter) && <FolderList routes={known} tally={tally} urlOf={address.urlOfFolder} />}
       <ChoiceBar
         choice={choice}
         mayChooseMore={search.hasMore && choice.chosen.size >= Math.min(files.length, mostChosen)}
-        onDelete={() => remove(choice.matching ?? { ids: choice.chosen })}
-        onChange={changeMany}
+        mayChange={mayChange}
+        onDelete={() => remove(matching ?? { ids: choice.chosen })}
+        onTask={start}
       />
       {search.error !== null && <Failure error={search.error} retry={search.retry} />}
       {error !== null && <Failure error={error} />}
@@ -139,11 +147,20 @@ export default function Files() {
           isLeaving={deletion.waitingCount > 0}
           hasFailed={search.error !== null}
           filter={filter}
+          onClear={() => changeFilter({ ...noFilter, routeSlug: filter.routeSlug })}
         />
       )}
       {panel}
-      {task !== null && (
-        <BulkDialog task={task} files={selected} onDone={search.reload} onClose={() => setTask(null)} />
+      {change !== null && (
+        <BulkDialog
+          {...change}
+          onDone={() => {
+            search.reload();
+            // What matched may no longer match.
+            if (matching !== null) choice.clear();
+          }}
+          onClose={() => setChange(null)}
+        />
       )}
       <UndoBar deletion={deletion} />
     </>
@@ -161,7 +178,7 @@ interface ToolsProps {
 function Tools({ folder, view, onView, routes, onAdded }: ToolsProps) {
   const { mayChange, urlOf } = useWorkspace();
   return (
-    <span className="line">
+    <span className="line files-tools">
       <Link className="button" to={urlOf("trash")}>
         <Icon of={trashIcon} /> <span className="word">Trash</span>
       </Link>
@@ -178,6 +195,7 @@ interface NothingProps {
   isLeaving: boolean;
   hasFailed: boolean;
   filter: FileFilter;
+  onClear: () => void;
 }
 
 function Nothing(props: NothingProps) {
@@ -188,6 +206,9 @@ function Nothing(props: NothingProps) {
     return (
       <Empty title="Nothing matches">
         <FilterNote filter={props.filter} />
+        <button type="button" onClick={props.onClear}>
+          Show all files
+        </button>
       </Empty>
     );
   }

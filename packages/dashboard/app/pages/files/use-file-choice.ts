@@ -51,6 +51,7 @@ export function useFileChoice(api: string, query: string, files: FoundFile[]): F
 
 interface Counted {
   count: number;
+  bytes: number;
   before: string;
   nextCursor: string | null;
 }
@@ -59,11 +60,12 @@ interface Counted {
 async function countMatching(api: string, query: string): Promise<Omit<Matching, "query">> {
   const path = `${api}/search/count?${query}`;
   const first = await callApi<Counted>("GET", path);
-  let { count, nextCursor } = first;
+  let { count, bytes, nextCursor } = first;
   while (nextCursor !== null) {
     const part = await callApi<Counted>("GET", `${path}&cursor=${nextCursor}`);
     count += part.count;
+    bytes += part.bytes;
     nextCursor = part.nextCursor;
   }
-  return { count, before: first.before };
+  return { count, bytes, before: first.before };
 }

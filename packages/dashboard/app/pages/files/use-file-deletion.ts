@@ -9,8 +9,14 @@ export interface Matching {
   /** What was searched for, as the server takes it. */
   query: string;
   count: number;
+  bytes: number;
   /** Smaller than this are the ids of the files that there were. */
   before: string;
+}
+
+/** As the server is told what to do something with. */
+export function toBody({ query, before }: Matching): Record<string, string> {
+  return { ...Object.fromEntries(new URLSearchParams(query)), before };
 }
 
 type Deletion = { ids: ReadonlySet<string> } | Matching;
@@ -61,12 +67,7 @@ export function useFileDeletion(api: string, reactions: Reactions): FileDeletion
     const deletion = take();
     if (deletion === null) return;
     const [path, body] =
-      "ids" in deletion
-        ? ["files/delete", { ids: [...deletion.ids] }]
-        : [
-            "search/delete",
-            { ...Object.fromEntries(new URLSearchParams(deletion.query)), before: deletion.before },
-          ];
+      "ids" in deletion ? ["files/delete", { ids: [...deletion.ids] }] : ["search/delete", toBody(deletion)];
     // Sent to the end even if the page is left at this moment; 2,000 ids fit into what browsers allow for that.
     callApi("POST", `${api}/${path}`, body, { keepalive: true }).then(
       () => {

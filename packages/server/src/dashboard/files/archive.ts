@@ -1,11 +1,13 @@
 import { Readable } from "node:stream";
 import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, ARCHIVES_PER_MINUTE, Type } from "@upstow/contract";
 import { makeZip } from "client-zip";
+import type { FileRow } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
 import { notEnded } from "../../files/life.ts";
 import type { Scope } from "../../files/queries.ts";
 import { type ApiApp, signalGone } from "../../http/request-context.ts";
+import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid, notFound } from "../../kernel/errors.ts";
 import { recallServedFile } from "../../serving/queries.ts";
 import { objectOfFile, readStored } from "../../serving/stored-bytes.ts";
@@ -30,14 +32,14 @@ const listChosen = statement((q, p: Scope & { idsJson: string; now: number }, di
     .where(notEnded(p.now))
     .orderBy("id"),
 );
-type ChosenFile = NonNullable<(typeof listChosen)["types"]>["row"];
+export type ArchivedFile = Pick<FileRow, "id" | "key" | "name" | "size_bytes">;
 
 /** A GET, because only then does the browser write the archive to disk as it arrives. */
 export function archiveRoutes(app: ApiApp, deps: Deps): void {
   app.get("/files/archive", { schema: { querystring: ArchiveQuery } }, async ({ actor, query }, reply) => {
     const ids = [...new Set(query.ids.split(","))];
     const { projectId, environment } = actor;
-    await spend(deps, `archive:${actor.accountId}`, ARCHIVES_PER_MINUTE);
+    await spendArchive(deps, actor);
     const files = await deps.db.all(listChosen, {
       projectId,
       environment,
@@ -49,17 +51,29 @@ export function archiveRoutes(app: ApiApp, deps: Deps): void {
     if (totalBytes > ARCHIVE_BYTES_MAX) {
       throw invalid("ids", `has ${totalBytes} bytes, and an archive at most ${ARCHIVE_BYTES_MAX}`);
     }
-    const entries = listEntries(deps, files, ids.length - files.length, signalGone(reply.raw));
-    const date = new Date(deps.now()).toISOString().slice(0, 10);
-    return reply
-      .type("application/zip")
-      .header("content-disposition", `attachment; filename="files-${date}.zip"`)
-      .send(Readable.fromWeb(makeZip(entries) as never));
+    const archive = createArchive(deps, files, ids.length - files.length, signalGone(reply.raw));
+    return reply.headers(archive.headers).send(archive.body);
   });
 }
 
+export function spendArchive(deps: Deps, { accountId }: Actor): Promise<void> {
+  return spend(deps, `archive:${accountId}`, ARCHIVES_PER_MINUTE);
+}
+
+/** The ZIP as it is sent, file after file. `goneCount` more were asked for. */
+export function createArchive(deps: Deps, files: ArchivedFile[], goneCount: number, signal: AbortSignal) {
+  const date = new Date(deps.now()).toISOString().slice(0, 10);
+  return {
+    headers: {
+      "content-type": "application/zip",
+      "content-disposition": `attachment; filename="files-${date}.zip"`,
+    },
+    body: Readable.fromWeb(makeZip(listEntries(deps, files, goneCount, signal)) as never),
+  };
+}
+
 /** Opens one file after another. What cannot be read by then is named in a text at the end. */
-async function* listEntries(deps: Deps, files: ChosenFile[], goneCount: number, signal: AbortSignal) {
+async function* listEntries(deps: Deps, files: ArchivedFile[], goneCount: number, signal: AbortSignal) {
   const nameFor = createArchiveNames();
   const leftOut: string[] = [];
   for (const file of files) {
@@ -73,7 +87,7 @@ async function* listEntries(deps: Deps, files: ChosenFile[], goneCount: number, 
 }
 
 /** Its bytes, or why there are none. */
-async function open(deps: Deps, { id, key }: ChosenFile, signal: AbortSignal) {
+async function open(deps: Deps, { id, key }: ArchivedFile, signal: AbortSignal) {
   // Read now, because a deletion holds for archives that are on their way.
   const file = await recallServedFile(deps, key);
   if (file === null) return "not available: not confirmed, held for a scan, expired or deleted";

@@ -1,25 +1,12 @@
-import {
-  ACCESS_LEVELS,
-  CONTENT_TYPE_MAX,
-  FILE_KEY_MAX,
-  FILE_STATUSES,
-  type FileListItem,
-  Moment,
-  PageQuery,
-  SEARCH_TERM_MAX,
-  SLUG_MAX,
-  StringEnum,
-  Type,
-} from "@upstow/contract";
+import { CHANGES_PER_CALL, FILE_KEY_MAX, type FileListItem, PageQuery, Type } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
 import { isImageType, readImageFacts } from "../../files/image-facts.ts";
 import { findImport } from "../../files/imports/queries.ts";
 import { isReadable } from "../../files/life.ts";
-import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
-import { type Budget, dashboardBudget, foldCase, inJson } from "../../files/look-through.ts";
-import { type FoundFile as FoundRow, findFile, type Terms } from "../../files/queries.ts";
+import { type Searcher, searchFiles } from "../../files/list-files.ts";
+import { type Budget, dashboardBudget } from "../../files/look-through.ts";
+import { type FoundFile as FoundRow, findFile } from "../../files/queries.ts";
 import { nameFile, toListItem } from "../../files/serialize.ts";
 import { tallyFiles } from "../../files/tally-files.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
@@ -40,7 +27,9 @@ import {
   lastRevocationOf,
   listCountedLinks,
 } from "../../serving/links/queries.ts";
-import { deleteChosen, deleteMatching } from "./delete-chosen.ts";
+import { ChangeBody, changeFiles } from "./change-files.ts";
+import { deleteChosen } from "./delete-chosen.ts";
+import { searchTerms, toFilter } from "./search-terms.ts";
 
 /** A page being closed may still send 64 KiB, which fits this many ids. */
 const mostChosen = 2_000;
@@ -48,9 +37,10 @@ const mostVariants = 100;
 /** Counting more would cost every visit of the page more than its files. */
 const tallyBudget: Budget = { ...dashboardBudget, rows: 20_000 };
 
-const DeleteBody = Type.Object({
-  ids: Type.Array(Type.String({ minLength: 26, maxLength: 26 }), { minItems: 1, maxItems: mostChosen }),
-});
+const listOf = (maxItems: number) =>
+  Type.Array(Type.String({ minLength: 26, maxLength: 26 }), { minItems: 1, maxItems });
+const DeleteBody = Type.Object({ ids: listOf(mostChosen) });
+const ChangeChosenBody = Type.Object({ ids: listOf(CHANGES_PER_CALL), change: ChangeBody });
 const KeyQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_KEY_MAX }) });
 const LinkQuery = Type.Object({ ...KeyQuery.properties, ...PageQuery.properties });
 
@@ -58,6 +48,12 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
   app.post("/files/delete", { schema: { body: DeleteBody } }, async (request) =>
     deleteChosen(withAuthor(deps, request), request.actor, [...new Set(request.body.ids)]),
   );
+
+  app.post("/files/change", { schema: { body: ChangeChosenBody } }, async (request) => {
+    const { ids, change } = request.body;
+    const changed = await changeFiles(withAuthor(deps, request), request.actor, [...new Set(ids)], change);
+    return { changed };
+  });
 
   app.get("/variants", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
     const file = await getFile(deps, actor, query.key);
@@ -104,24 +100,7 @@ function toIso(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-const text = Type.Optional(Type.String({ maxLength: SEARCH_TERM_MAX }));
-const time = Type.Optional(Moment);
-
-const terms = {
-  name: text,
-  /** A whole type, or how it begins. */
-  type: Type.Optional(Type.String({ maxLength: CONTENT_TYPE_MAX })),
-  status: Type.Optional(StringEnum(FILE_STATUSES)),
-  routeSlug: Type.Optional(Type.String({ maxLength: SLUG_MAX })),
-  access: Type.Optional(StringEnum(ACCESS_LEVELS)),
-  metadata: text,
-  since: time,
-  until: time,
-};
-const FileSearchQuery = Type.Object({ ...PageQuery.properties, ...terms });
-const id = Type.String({ minLength: 26, maxLength: 26, pattern: "^[0-9a-hjkmnp-tv-z]{26}$" });
-const CountQuery = Type.Object({ ...terms, cursor: PageQuery.properties.cursor });
-const DeleteFoundBody = Type.Object({ ...terms, before: id });
+const FileSearchQuery = Type.Object({ ...PageQuery.properties, ...searchTerms });
 
 /** A file as the dashboard shows it, with a thumbnail for images. */
 interface FoundFile extends FileListItem {
@@ -193,69 +172,4 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const { routes, isWhole } = await tallyFiles({ ...admit(actor), budget: tallyBudget }, wanted);
     return { folders: routes, isWhole };
   });
-
-  /** `before` excludes later uploads when the counted files are deleted. A long count continues with `cursor`. */
-  app.get("/search/count", { schema: { querystring: CountQuery } }, async ({ actor, query }) => {
-    const { projectId, environment } = actor;
-    const now = deps.now();
-    const before = query.cursor === undefined ? firstIdAt(now + 1) : startPage(query).before;
-    const wanted = { projectId, environment, ...boundsOf(query, before), now };
-    const { count, scannedTo } = await countFiles(admit(actor), wanted, toFilter(query));
-    const nextCursor = scannedTo === null ? null : encodeCursor(scannedTo);
-    return { count, before, nextCursor, hasMore: scannedTo !== null };
-  });
-
-  const stop = new AbortController();
-  app.addHook("preClose", async () => stop.abort());
-  app.post("/search/delete", { schema: { body: DeleteFoundBody } }, async (request) => {
-    const { actor, body } = request;
-    const own = withAuthor(deps, request);
-    const bounds = boundsOf(body, body.before);
-    return deleteMatching(own, searcherOf(actor), actor, bounds, toFilter(body), stop.signal);
-  });
-}
-
-interface SearchQuery {
-  name?: string;
-  /** A whole type, or how it begins. */
-  type?: string;
-  status?: string;
-  routeSlug?: string;
-  access?: string;
-  /** Text anywhere in the metadata; `name=value` also matches as a pair. */
-  metadata?: string;
-}
-
-/** The dashboard's search filters: looser than the API's, and empty fields are ignored. */
-function toFilter(query: SearchQuery): FileFilter {
-  const { name, type = "", status = "", routeSlug = "", access, metadata = "" } = query;
-  const { terms, ...rest } = nameFilter(name);
-  return {
-    terms: {
-      ...(status === "" ? {} : statusTerms(status)),
-      ...(routeSlug === "" ? {} : { routeSlug }),
-      ...(access === undefined ? {} : { access }),
-      ...(type === "" ? {} : { typeStart: foldCase(type) }),
-      ...terms,
-      ...(metadata === "" ? {} : metadataTerms(metadata)),
-    },
-    withMetadata: false,
-    withImage: true,
-    ...rest,
-  };
-}
-
-function metadataTerms(text: string): Terms {
-  const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-  const anywhere = foldCase(inJson(text));
-  if (name === undefined || value === undefined) return { metadataText: anywhere };
-  const pairName = foldCase(`"${inJson(name.trim())}":`);
-  const wanted = foldCase(inJson(value.trim()));
-  return {
-    pairName,
-    pairAsText: `${pairName}"${wanted}"`,
-    pairBeforeComma: `${pairName}${wanted},`,
-    pairBeforeBrace: `${pairName}${wanted}}`,
-    pairAnywhere: anywhere,
-  };
 }
