@@ -87,7 +87,9 @@ export function createBlobReader(
       active--;
       leave();
     });
-    signal?.addEventListener("abort", () => stream.destroy(), { once: true });
+    // A reader that hung up while the file was being opened gets no further event.
+    if (signal?.aborted === true) stream.destroy();
+    else signal?.addEventListener("abort", () => stream.destroy(), { once: true });
     return stream;
   }
 
