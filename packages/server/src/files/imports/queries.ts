@@ -38,25 +38,43 @@ export const listExpired = statement((q, p: { now: number; take: number }) =>
     .limit(p.take),
 );
 
-/** The import that each account would start next; accounts with the fewest running ones first. */
+// Literals, to match the index of waiting imports.
+const waiting = sql`file_import where slot is null and run_at is not null`;
+
+/**
+ * The import that each account would start next; accounts with the fewest running ones first. Finds one account after
+ * another in the index: one that has 500,000 waiting costs as little as one with a single one.
+ */
 export const listNext = statement((q, p: { now: number; take: number }) =>
   q
+    .withRecursive("owner", (db) =>
+      db
+        .selectNoFrom(sql<string | null>`(select min(account_id) from ${waiting})`.as("id"))
+        .unionAll((all) =>
+          all
+            .selectFrom("owner")
+            .select(
+              sql<string | null>`(select min(account_id) from ${waiting} and account_id > owner.id)`.as("id"),
+            )
+            .where("id", "is not", null),
+        ),
+    )
     .selectFrom((from) =>
       from
-        .selectFrom("file_import as waiting")
+        .selectFrom("owner")
         .select([
-          "account_id",
-          sql<string>`min(file_id)`.as("file_id"),
-          sql<number>`(select count(*) from file_import r where r.account_id = waiting.account_id and r.slot is not null)`.as(
-            "running",
-          ),
+          sql<string>`id`.as("account_id"),
+          sql<string | null>`(select file_id from ${waiting} and account_id = owner.id
+            and run_at <= cast(${p.now} as bigint) order by file_id limit 1)`.as("file_id"),
+          sql<number>`(select count(*) from file_import
+            where account_id = owner.id and slot is not null)`.as("running"),
         ])
-        .where("slot", "is", null)
-        .where("run_at", "<=", p.now)
-        .groupBy("account_id")
+        .where("id", "is not", null)
+        // bounded: one row per account
         .as("next"),
     )
-    .selectAll()
+    .select(["account_id", "running", sql<string>`file_id`.as("file_id")])
+    .where("file_id", "is not", null)
     .where("running", "<", IMPORTS_AT_ONCE.account)
     .orderBy("running")
     .orderBy("file_id")
