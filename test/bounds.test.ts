@@ -102,6 +102,12 @@ function createList(status: string) {
 }
 const countSparse = () => statement((q, _: object) => q.selectFrom("log").select(sql<number>\`count(*)\`.as("n")));
 const countSome = statement((q, _: object) => q.selectFrom((r) => r.selectFrom("log").limit(9)).select(sql\`count(*)\`));
+const findNewest = statement((q, _: object) => q.selectFrom("log").selectAll().orderBy("id", "desc"));
+const listOfAll = statement((q, p: { take: number }) => q.selectFrom(q.selectFrom("log").as("all")).limit(p.take));
+const listRaw = statement((q, _: object) => q.selectFrom("log").select(sql\`(select 1 limit \${9})\`.as("one")));
+const old = (q: QueryCreator<Schema>, before: number) =>
+  q.selectFrom("log").select("id").where("at", "<", before);
+const removeOld = statement((q, p: { at: number }) => q.deleteFrom("log").where("id", "in", old(q, p.at)));
 const countInSql = statement((q, _: object) => q.selectNoFrom(sql\`(select count(*) from log where rare = 1)\`));
 `;
     const handedOn = `
@@ -111,7 +117,7 @@ const listFirst = statement((q, p: { id: string }) => q.selectFrom("log").select
 const findAll = statement((q, p: { id: string }) => q.selectFrom("log").selectAll().where("id", ">", p.id));
 `;
     const uses =
-      "readPages(db, listForHelper); db.all<Row>(listTyped, {}); tx.get(listFirst, {}); db.recallAll(findAll, {}); db.all(listAll, {}); db.recallAll(\n listSome, {}); db.all(listNamed, {}); tx.all(listPlanets, {}); db.get(findOne, {}); tx.all(removeAll, {})";
+      "readPages(db, listForHelper); db.all<Row>(listTyped, {}); tx.get(listFirst, {}); db.recallAll(findAll, {}); db.all(listAll, {}); db.recallAll(\n listSome, {}); db.all(listNamed, {}); tx.all(listPlanets, {}); db.get(findOne, {}); tx.all(removeAll, {}); db.get(findNewest, {}); db.all(listOfAll, {}); db.all(listRaw, {}); tx.run(removeOld, {})";
     const sources = [
       { path: "queries.ts", text: queries },
       { path: "handed-on.ts", text: handedOn },
@@ -121,7 +127,11 @@ const findAll = statement((q, p: { id: string }) => q.selectFrom("log").selectAl
       "queries.ts:2 listAll has neither a limit nor a reason",
       "queries.ts:10 a statement without a name has neither a limit nor a reason",
       "queries.ts:12 countSparse has neither a limit nor a reason",
-      "queries.ts:14 countInSql has neither a limit nor a reason",
+      "queries.ts:14 findNewest has neither a limit nor a reason",
+      "queries.ts:15 listOfAll has neither a limit nor a reason",
+      "queries.ts:16 listRaw has neither a limit nor a reason",
+      "queries.ts:19 removeOld has neither a limit nor a reason",
+      "queries.ts:20 countInSql has neither a limit nor a reason",
       "handed-on.ts:2 listForHelper has neither a limit nor a reason",
       "handed-on.ts:3 listTyped has neither a limit nor a reason",
       "handed-on.ts:5 findAll has neither a limit nor a reason",

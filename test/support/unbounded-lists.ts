@@ -2,6 +2,7 @@ import type { SourceFile } from "./source-files.ts";
 
 /** Says why a list without a limit cannot grow: `// bounded: an account has at most 20`. */
 const marker = /\/\/ bounded: \S/;
+const commentsAbove = /^(?:[ \t]*\/\/[^\n]*\n)+/;
 /** `get` and `recall` take the first row, and `run` none. */
 const readsOne = /\.(?:get|recall|run)(?:<[^>]*>)?\(\s*(\w+)/g;
 const readsMany = /\.(?:all|recallAll)(?:<[^>]*>)?\(\s*(\w+)/g;
@@ -21,11 +22,11 @@ interface Definition {
 export function findUnlimited(sources: Source[]): string[] {
   const uses = countUses(sources);
   return sources.flatMap(({ path, text }) =>
-    definitionsIn(text)
+    definitionsIn(writeOutHelpers(text))
       .filter(({ name, text }) => name === unnamed || !uses.isForOneRow(name) || readsAnyway(text))
-      .filter(({ text }) => (isSelect(text) || changesList(text)) && !isLimited.test(text))
+      .filter(({ text }) => (isSelect(text) || changesList(text)) && !isBounded(text))
       .filter(({ text }) => !readsNoTable(text) || readsAnyway(text))
-      .filter((definition) => !marker.test(definition.text))
+      .filter(({ text }) => !marker.test(commentsAbove.exec(text)?.[0] ?? ""))
       .map(({ name, line }) => `${path}:${line} ${name} has neither a limit nor a reason`),
   );
 }
@@ -56,7 +57,36 @@ const readsNoTable = (text: string) => /\.selectNoFrom\(/.test(text) && !/\.sele
 const isLimited = /\.limit\(|\blimit \$\{|\bisOneOf\(/;
 /** One row, for which any number of rows may be read. */
 const counts = /\bcount\(\*\)|\.countAll\b/;
-const readsAnyway = (text: string) => counts.test(text) || changesList(text);
+/** One of several rows: a server sends all of them. */
+const picks = /\.(?:orderBy|offset)\(/;
+const readsAnyway = (text: string) => counts.test(text) || picks.test(text) || changesList(text);
+
+/** A limit in it says nothing of the rows. */
+const rawColumn = /sql(?:<[^`]*>)?`[^`]*`\.as\(/g;
+
+/** A limit around a query bounds the rows that come out of it, not those that it reads. */
+function isBounded(text: string): boolean {
+  const isOwnLimited = isLimited.test(text.replaceAll(rawColumn, ""));
+  return isOwnLimited && derivedTables(text).every((table) => isLimited.test(table) || marker.test(table));
+}
+
+/** Queries that stand for a table. */
+function derivedTables(text: string): string[] {
+  return [...text.matchAll(/\.selectFrom\((?!\s*")/g)]
+    .map((match) => text.slice(match.index + match[0].length, endOfCall(text, match.index + match[0].length)))
+    .filter((table) => table.includes(".selectFrom("));
+}
+
+const helper = /^(?:export )?const (\w+) = \(q: QueryCreator<Schema>[^=]*\) =>([^;]+);$/gm;
+
+/** Puts the queries that several statements of a file share where they are used. */
+function writeOutHelpers(text: string): string {
+  return [...text.matchAll(helper)].reduce(
+    (written, [, name, body = ""]) =>
+      written.replaceAll(new RegExp(`\\b${name}\\(q\\b[^()]*\\)`, "g"), () => body.replaceAll("\n", " ")),
+    text,
+  );
+}
 const unnamed = "a statement without a name";
 
 /** From what is named to the parenthesis that ends it, with the comment lines right above. */

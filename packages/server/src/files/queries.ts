@@ -353,8 +353,8 @@ export function countBy(given: Terms): Found<object, Sum> {
 }
 
 /** How many files each route has in a stretch, and how large the uploaded ones are. */
+// bounded: a stretch that has been measured
 export const tallyRoutes = statement((q, p: IdStretch) =>
-  // bounded: a stretch that has been measured
   filesOf(q, p, "listed")
     .select([
       "route_slug as slug",
