@@ -42,7 +42,7 @@ export const scenarios: Record<string, ScenarioEntry> = {
   },
   "fuzz-images": { run: fuzzImages, unit: "images", rounds: 10_000, roundsPerBatch: 500, lanes: 1 },
   "kill-uploads": { run: killUploads, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
-  "kill-appends": { run: killAppends, unit: "kills", rounds: 300, roundsPerBatch: 50, lanes: 2 },
+  "kill-appends": { run: killAppends, unit: "kills", rounds: 300, roundsPerBatch: 100, lanes: 1 },
   "kill-events": { run: killEvents, unit: "kills", rounds: 1_000, roundsPerBatch: 200, lanes: 2 },
   "bit-flips": { run: flipBits, unit: "blobs", rounds: 1_000, roundsPerBatch: 500, lanes: 1 },
   "race-completes": {

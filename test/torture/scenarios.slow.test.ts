@@ -50,7 +50,7 @@ test("kill -9 during appends loses nothing that was acknowledged", async (t) => 
   try {
     const outcome = await run(killAppends, 2, seed);
     assert.deepEqual(outcome.violations, [], `seed ${seed}`);
-    assert.equal(total(outcome, /^kills with files/), 2);
+    assert.equal(total(outcome, /^kills on/), 2);
     assert.ok(total(outcome, /^uploads finished/) > 0);
   } catch (error) {
     if (!(error instanceof NotPossible)) throw error;
