@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
-import { listTests, readRows, suites } from "./support/compatibility.ts";
+import { type Cell, fillSuite, listTests, type Results, readRows, suites } from "./support/compatibility.ts";
 import { readDoc } from "./support/doc-files.ts";
 
 const command = "npx node packages/site/test/write-compatibility.ts";
@@ -39,6 +43,47 @@ describe("the compatibility page", () => {
     const draft = suites.find(({ versions }) => versions !== undefined);
     assert.equal(draft === undefined ? 0 : readRows(page, draft).length, 51);
   });
+
+  it("keeps what is saved of a suite that this machine cannot run", () => {
+    const [suite] = suites;
+    assert.ok(suite);
+    const fill = (cells: Record<string, Cell>) => fillSuite(page, suite, toResults(Object.entries(cells)));
+    assert.match(fill({ "a new case": "failed" }), /\| a new case \| ❌ \| – \|/);
+    assert.equal(fill({ "a new case": "passed", "another case": "skipped" }), page);
+    assert.equal(fill({}), page);
+  });
+
+  for (const [what, code] of [
+    ["a test", `it("needs tuspy", { skip: "python3-tuspy is not installed" }, () => {});`],
+    ["a group", `describe("pages", { skip: "no browser" }, () => it("opens", () => {}));`],
+  ])
+    it(`notices that ${what} was skipped`, () => {
+      const folder = mkdtempSync(join(tmpdir(), "upstow-compatibility-"));
+      const file = join(folder, "some.test.mjs");
+      writeFileSync(file, `import { describe, it } from "node:test";\nit("runs", () => {});\n${code}\n`);
+      try {
+        const reporter = join(import.meta.dirname, "support/print-results.ts");
+        const args = ["--disable-warning=ExperimentalWarning", "--test", `--test-reporter=${reporter}`, file];
+        const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+        const { stdout } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
+        const cells = stdout
+          .trim()
+          .split("\n")
+          .map((line): [string, Cell] => {
+            const { name, cell } = JSON.parse(line);
+            return [name, cell];
+          });
+        assert.deepEqual(cells[0], ["runs", "passed"]);
+        const [suite] = suites;
+        assert.ok(suite);
+        assert.equal(fillSuite(page, suite, toResults(cells)), page);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
 });
+
+const toResults = (cells: [string, Cell][]): Results =>
+  new Map(cells.map(([name, disk]) => [name, { disk, bucket: "absent" }]));
 
 const quote = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -51,12 +51,17 @@ export const suites: Suite[] = [
 
 /** How a test ended, by its name: on the disk, and with files in a bucket. */
 export type Results = Map<string, { disk: Cell; bucket: Cell }>;
-export type Cell = "passed" | "failed" | "absent";
+export type Cell = "passed" | "failed" | "absent" | "skipped";
 
-const signs = { passed: "✅", failed: "❌", absent: "–" };
+const signs = { passed: "✅", failed: "❌", absent: "–", skipped: "–" };
+
+/** False where this machine lacks what the suite needs: the page then keeps what an earlier run has shown. */
+export const couldRun = (results: Results): boolean =>
+  results.size > 0 && ![...results.values()].some((cells) => Object.values(cells).includes("skipped"));
 
 /** The page with the section of this suite as it is now; sections follow the order of the suites. */
 export function fillSuite(page: string, suite: Suite, results: Results): string {
+  if (!couldRun(results)) return page;
   const [intro = "", ...sections] = page.split(/^(?=## )/m);
   const titleOf = (section: string) => section.slice(3, section.indexOf("\n"));
   const kept = new Map(sections.map((section) => [titleOf(section), section.trimEnd()]));
