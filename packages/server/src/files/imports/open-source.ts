@@ -1,12 +1,13 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, request as startHttpsRequest } from "node:https";
 import { createSecureContext } from "node:tls";
-import { ETAG_MAX, IMPORT_REDIRECTS_MAX, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
+import { IMPORT_REDIRECTS_MAX, TRANSFER_MIN_BYTES_PER_SEC } from "@upstow/contract";
 import { http } from "../../kernel/net/node-http.ts";
 import { AddressRefused, type OutboundGuard } from "../../kernel/net/outbound-guard.ts";
 import { isPlainHttp, parseOutboundUrl } from "../../kernel/net/outbound-url.ts";
 import { version } from "../../kernel/version.ts";
 import { changed, ImportFailure } from "./failure.ts";
+import { isPlain, readLength, readLocation, readRange, strongEtag } from "./source-headers.ts";
 
 /** A response with the bytes of a file, from `fromByte` on. */
 export interface Source {
@@ -36,6 +37,8 @@ interface Patience {
 }
 
 const redirects = [301, 302, 303, 307, 308];
+/** 203 is a 200 that a proxy on the way has changed. */
+const wholeFile = [200, 203];
 /** How long bytes beyond the announced end are waited for, unless the source closes the connection. */
 const lingerMs = 250;
 
@@ -44,6 +47,10 @@ const unreachable = (cause: unknown) =>
 const tooSlow = () => new ImportFailure("too_slow", "The source sends too slowly.", { mayPass: true });
 const notHttp = (cause: unknown) =>
   new ImportFailure("invalid_response", "The source does not answer like a web server.", { cause });
+const tooManyBytes = (cause: unknown) =>
+  new ImportFailure("invalid_response", "The source sends more bytes than it announced.", { cause });
+const isParseError = (error: unknown) =>
+  ((error as { code?: string } | undefined)?.code ?? "").startsWith("HPE_");
 const cutOff = (cause: unknown) =>
   new ImportFailure("incomplete", "The source ended before the end of the file.", { mayPass: true, cause });
 
@@ -72,7 +79,7 @@ export function createOpenSource(guard: OutboundGuard, patience: Patience): Open
       );
     if (guard.isRefusedLiteral(parsed.url)) throw addressRefused();
     const request = start(parsed.url, headersFor(resume), signal);
-    // Errors after the response are those of bytes behind its announced end.
+    // Errors after the response are those of bytes after its announced end, or of a connection that broke.
     const errors: unknown[] = [];
     request.on("error", (error) => void errors.push(error));
     return { url: parsed.url, request, response: await respond(request, patience), errors };
@@ -81,9 +88,9 @@ export function createOpenSource(guard: OutboundGuard, patience: Patience): Open
   return async (raw, resume, signal) => {
     let asked = await ask(raw, resume, signal);
     for (let hops = 0; redirects.includes(asked.response.statusCode ?? 0); hops++) {
-      const { location } = asked.response.headers;
+      const location = readLocation(asked.response.headers);
       asked.request.destroy();
-      if (location === undefined || !URL.canParse(location, asked.url.href))
+      if (location === null || !URL.canParse(location, asked.url.href))
         throw new ImportFailure("redirect", "The source redirects without a valid address.");
       if (hops === IMPORT_REDIRECTS_MAX)
         throw new ImportFailure("redirect", `The source redirects more than ${IMPORT_REDIRECTS_MAX} times.`);
@@ -120,10 +127,10 @@ function addressRefused(cause?: unknown): ImportFailure {
 
 /** Which of name, connection and TLS failed would tell a stranger which ports are open. */
 function explain(error: unknown, isConnected: boolean): unknown {
-  const { code = "" } = error as { code?: string };
   if (error instanceof AddressRefused) return addressRefused(error);
   if (error instanceof ImportFailure || (error as Error).name === "AbortError") return error;
-  return isConnected && (code.startsWith("HPE_") || code.startsWith("ERR_HTTP"))
+  const { code = "" } = error as { code?: string };
+  return isConnected && (isParseError(error) || code.startsWith("ERR_HTTP"))
     ? notHttp(error)
     : unreachable(error);
 }
@@ -153,11 +160,10 @@ function respond(request: ClientRequest, { connectMs, idleMs }: Patience): Promi
 function toSource(asked: Response, resume: ResumePoint | null, patience: Patience): Source {
   const { request, response } = asked;
   const { statusCode = 0, headers } = response;
-  if (statusCode !== 200 && !(statusCode === 206 && resume !== null)) throw refusedBy(statusCode);
-  const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity" && encoding !== "")
-    throw new ImportFailure("encoded", "The source sends the file compressed, although it was asked not to.");
   const isPartial = statusCode === 206;
+  if (!wholeFile.includes(statusCode) && !(isPartial && resume !== null)) throw refusedBy(statusCode);
+  if (!isPlain(headers["content-encoding"]))
+    throw new ImportFailure("encoded", "The source sends the file compressed, although it was asked not to.");
   const range = isPartial ? readRange(headers["content-range"], resume?.fromByte ?? 0) : null;
   const etag = headers["accept-ranges"] === "bytes" || isPartial ? strongEtag(headers.etag) : null;
   if (isPartial && (range === null || etag !== resume?.etag)) throw changed();
@@ -174,21 +180,6 @@ function toSource(asked: Response, resume: ResumePoint | null, patience: Patienc
 function refusedBy(statusCode: number): ImportFailure {
   const mayPass = statusCode >= 500 || statusCode === 408 || statusCode === 429;
   return new ImportFailure("status", `The source returned status ${statusCode}.`, { mayPass });
-}
-
-function readLength(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
-}
-
-/** Null unless it goes from the wanted byte to the end. */
-function readRange(text: string | undefined, fromByte: number): { totalBytes: number } | null {
-  const [, first, last, total] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(text ?? "") ?? [];
-  if (Number(first) !== fromByte || Number(last) !== Number(total) - 1) return null;
-  return { totalBytes: Number(total) };
-}
-
-function strongEtag(etag: string | undefined): string | null {
-  return etag !== undefined && etag.length <= ETAG_MAX && /^"[\x21\x23-\x7e]*"$/.test(etag) ? etag : null;
 }
 
 /** Only time spent waiting for the source counts against it. */
@@ -215,10 +206,12 @@ async function* readBody({ response, errors }: Response, idleMs: number): AsyncG
   }
   if (!response.complete) throw cutOff(null);
   await closed(response);
-  if (errors.length > 0)
-    throw new ImportFailure("invalid_response", "The source sends more bytes than it announced.", {
-      cause: errors[0],
-    });
+  const [error] = errors;
+  if (isParseError(error)) throw tooManyBytes(error);
+  // Where the end of the connection is the end of the file, a broken one may have lost some of it.
+  const { headers } = response;
+  const showsEnd = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+  if (error !== undefined && !showsEnd) throw cutOff(error);
 }
 
 function closed({ socket }: IncomingMessage): Promise<void> {
