@@ -245,7 +245,8 @@ export async function finishUpload(
 /** Nobody hears of a file before it has passed its route's scan, and nothing else is done with it. */
 function beginLife(deps: Deps, file: FileRow, route: FileRouteRow | null, now: number) {
   const claimBy = claimByFor(route, now);
-  // What a deleted route wanted is known no more, only that its file is kept apart, as those that it scans are.
+  // A deleted route's settings are gone. All that is left is that its file is kept apart, as every file is that will be
+  // scanned.
   const isScanned = route === null ? file.stored_apart === 1 && deps.config.clamd !== null : route.scan === 1;
   if (!isScanned)
     return {
