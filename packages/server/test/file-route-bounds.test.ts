@@ -96,6 +96,27 @@ onAnyDatabase("the bounds of file routes", (database) => {
     expectError(await create({ slug: "too-many" }), 403, "TIER_LIMIT_EXCEEDED");
   });
 
+  test("of concurrent deletions of one route one succeeds, and frees one place", async () => {
+    tenant = await app.createTenant("pro");
+    await insertRoutes(ROUTES_PER_PROJECT_MAX - 2);
+    const [wanted, ...others] = (await list("?limit=4")).body.routers as { id: string }[];
+    const remove = (route?: { id: string }) =>
+      app.call("DELETE", `routers/${route?.id}`, { key: tenant.live });
+    const deletions = await Promise.all([
+      ...Array.from({ length: 20 }, () => remove(wanted)),
+      ...others.map(remove),
+    ]);
+    assert.deepEqual(deletions.map(({ status }) => status).sort(), [
+      200,
+      200,
+      200,
+      200,
+      ...Array<number>(19).fill(404),
+    ]);
+    const created = await Promise.all(Array.from({ length: 8 }, (_, i) => create({ slug: `freed-${i}` })));
+    assert.equal(created.filter(({ status }) => status === 201).length, 5);
+  });
+
   test("allowedTypes have at most 4 KB as JSON", async () => {
     tenant = await app.createTenant("pro");
     const fits = longestTypes();

@@ -1,6 +1,6 @@
-import { sql } from "#kysely";
+import { type RawBuilder, sql } from "#kysely";
 import type { Queryable } from "./database.ts";
-import { gather } from "./lanes.ts";
+import { doEachTogether, gather } from "./lanes.ts";
 import type { Schema } from "./schema.ts";
 import { type Statement, statement } from "./statement.ts";
 
@@ -19,17 +19,13 @@ export function insertTogether<Row extends object>(
   columns: readonly (keyof Row & string)[],
 ): Insert<Row> {
   const insertOne: Statement<Row, unknown> = statement((q, p: Row) =>
-    q.insertInto(table).values(Object.fromEntries(columns.map((column) => [column, p[column]])) as never),
+    q.insertInto(table).values(valuesOf(columns, p)),
   );
-  const names = sql.join(columns.map((column) => sql.ref(column)));
   const insertMany = statement((q, p: { rows: string }) =>
     q
       .insertInto(table)
       .columns(columns as never)
-      .expression(
-        sql`select ${names}
-          from json_populate_recordset(null::${sql.table(table)}, cast(cast(${p.rows} as text) as json))` as never,
-      ),
+      .expression(selectRows(table, columns, p.rows)),
   );
   const insertGathered = gather<Row[]>(
     (rows, more) => {
@@ -48,4 +44,43 @@ export function insertTogether<Row extends object>(
       else await insertGathered(tx, table, [row]);
     },
   };
+}
+
+/** The same for rows that may be there already; false if so. */
+export function insertNewTogether<Row extends { id: string }>(
+  table: "file_route",
+  columns: readonly (keyof Row & string)[],
+  unique: readonly string[],
+): (tx: Queryable, row: Row) => Promise<boolean> {
+  const insertOne = statement((q, p: Row) =>
+    q
+      .insertInto(table)
+      .values(valuesOf(columns, p))
+      .onConflict((conflict) => conflict.columns(unique as never).doNothing()),
+  );
+  const insertMany = statement((q, p: { rows: string }) =>
+    q
+      .insertInto(table)
+      .columns(columns as never)
+      .expression(selectRows(table, columns, p.rows))
+      .onConflict((conflict) => conflict.columns(unique as never).doNothing())
+      .returning("id"),
+  );
+  const insertGathered = doEachTogether<Row, { id: string }>((tx, rows) =>
+    tx.all(insertMany, { rows: JSON.stringify(rows) }),
+  );
+  return async (tx, row) =>
+    tx.dialect === "sqlite"
+      ? (await tx.run(insertOne, row)) === 1
+      : (await insertGathered(tx, table, row)) !== null;
+}
+
+function valuesOf<Row>(columns: readonly (keyof Row)[], row: Row): never {
+  return Object.fromEntries(columns.map((column) => [column, row[column]])) as never;
+}
+
+function selectRows(table: keyof Schema, columns: readonly string[], rows: string): RawBuilder<never> {
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  return sql`select ${names}
+    from json_populate_recordset(null::${sql.table(table)}, cast(cast(${rows} as text) as json))`;
 }

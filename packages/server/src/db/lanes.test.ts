@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { createLanes } from "./lanes.ts";
+import type { Queryable } from "./database.ts";
+import { createLanes, doEachTogether } from "./lanes.ts";
 
 describe("lanes", () => {
   it("do together what arrives while one call is under way, and give each its own result", async () => {
@@ -52,5 +53,29 @@ describe("lanes", () => {
     );
     assert.deepEqual(sizes, [2, 1]);
     assert.equal(await fail("a", 7), 7);
+  });
+});
+
+describe("jobs done together in a transaction", () => {
+  const transaction = () => ({}) as Queryable;
+
+  it("get their own rows, and of two with one id the first", async () => {
+    const batches: string[][] = [];
+    const take = doEachTogether<{ id: string }, { id: string }>(async (_tx, jobs) => {
+      batches.push(jobs.map(({ id }) => id));
+      return [{ id: "b" }, { id: "a" }];
+    });
+    const [tx, other] = [transaction(), transaction()];
+    const rows = await Promise.all([
+      ...["a", "b", "a", "gone"].map((id) => take(tx, "all", { id })),
+      take(tx, "named differently", { id: "a" }),
+      take(other, "all", { id: "a" }),
+    ]);
+    assert.deepEqual(
+      rows.map((row) => row?.id ?? null),
+      ["a", "b", null, null, "a", "a"],
+    );
+    assert.deepEqual(batches, [["a", "b", "a", "gone"], ["a"], ["a"]]);
+    assert.deepEqual(await take(tx, "all", { id: "b" }), { id: "b" }, "a later job starts anew");
   });
 });

@@ -49,34 +49,71 @@ export function createLanes<Job, Result>(
 }
 
 /**
- * One change of a row instead of many: amounts from callers that share a transaction and use the same name before
- * `apply` runs, a moment later, are added up, and all callers get its result. With `isLast` it runs with the commit of a
- * remote engine, and callers don't wait for it.
+ * One change instead of many: what callers that share a transaction want under the same name before `apply` runs, a
+ * moment later, is added up, and all callers get its result.
  */
-export function gather<Sum>(
+export function gather<Sum, Result = void>(
+  add: (sum: Sum, more: Sum) => void,
+  apply: (tx: Queryable, sum: Sum) => Promise<Result>,
+): (tx: Queryable, name: string, sum: Sum) => Promise<Result> {
+  return gatherUntil(add, async (tx, close) => {
+    // Whatever started in this turn has joined by then.
+    await null;
+    return apply(tx, close());
+  });
+}
+
+/** The same, but with the commit of a remote engine: callers don't wait for it. */
+export function gatherLast<Sum>(
   add: (sum: Sum, more: Sum) => void,
   apply: (tx: Queryable, sum: Sum) => Promise<void>,
-  isLast = false,
 ): (tx: Queryable, name: string, sum: Sum) => Promise<void> {
-  const gathering = new WeakMap<Queryable, Map<string, { sum: Sum; applied: Promise<void> }>>();
+  return gatherUntil(add, async (tx, close) => {
+    if (tx.atEnd === undefined) await null;
+    await withCommit(tx, () => apply(tx, close()));
+  });
+}
+
+/**
+ * Jobs of callers that share a transaction, done by one statement: each caller gets the row with its own id, or null. Of
+ * two jobs with one id, the first gets the row.
+ */
+export function doEachTogether<Job extends { id: string }, Row extends { id: string }>(
+  doAll: (tx: Queryable, jobs: Job[]) => Promise<Row[]>,
+): (tx: Queryable, name: string, job: Job) => Promise<Row | null> {
+  const doGathered = gather<Job[], Map<string, Row>>(
+    (jobs, more) => {
+      jobs.push(...more);
+    },
+    async (tx, jobs) => new Map((await doAll(tx, jobs)).map((row) => [row.id, row])),
+  );
+  return async (tx, name, job) => {
+    const rows = await doGathered(tx, name, [job]);
+    const own = rows.get(job.id) ?? null;
+    rows.delete(job.id);
+    return own;
+  };
+}
+
+function gatherUntil<Sum, Result>(
+  add: (sum: Sum, more: Sum) => void,
+  start: (tx: Queryable, close: () => Sum) => Promise<Result>,
+): (tx: Queryable, name: string, sum: Sum) => Promise<Result> {
+  type Gathering = Map<string, { sum: Sum; applied: Promise<Result> }>;
+  const gathering = new WeakMap<Queryable, Gathering>();
 
   return (tx, name, sum) => {
-    let ofTransaction = gathering.get(tx);
-    if (ofTransaction === undefined) {
-      ofTransaction = new Map();
-      gathering.set(tx, ofTransaction);
-    }
-    const joined = ofTransaction.get(name);
+    const names: Gathering = gathering.get(tx) ?? new Map();
+    gathering.set(tx, names);
+    const joined = names.get(name);
     if (joined !== undefined) {
       add(joined.sum, sum);
       return joined.applied;
     }
-    const names = ofTransaction;
-    const start = () => {
+    const applied = start(tx, () => {
       names.delete(name);
-      return apply(tx, sum);
-    };
-    const applied = isLast && tx.atEnd !== undefined ? withCommit(tx, start) : Promise.resolve().then(start);
+      return sum;
+    });
     names.set(name, { sum, applied });
     return applied;
   };

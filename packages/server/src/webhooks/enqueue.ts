@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Environment, EventPayload } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
-import { gather } from "../db/lanes.ts";
+import { gatherLast } from "../db/lanes.ts";
 import type { FileRow } from "../db/schema.ts";
 import { createId } from "../kernel/ids.ts";
 import {
@@ -67,13 +67,9 @@ export function describeEvent(
 }
 
 /** Events that share a transaction are numbered by one change of their sequence, which all instances share. */
-const gatherEvents = gather<NewMessage[]>(
-  (messages, more) => {
-    messages.push(...more);
-  },
-  insertEvents,
-  true,
-);
+const gatherEvents = gatherLast<NewMessage[]>((messages, more) => {
+  messages.push(...more);
+}, insertEvents);
 
 /** Messages of one environment. */
 export async function insertEvents(tx: Queryable, messages: NewMessage[]): Promise<void> {

@@ -15,12 +15,12 @@ import { createId } from "../../kernel/ids.ts";
 import { record } from "../audit/record.ts";
 import { writeLog } from "../logs/queries.ts";
 import {
-  deleteRouteRow,
+  addRoute,
   findRouteRow,
   freeRoutePlaces,
-  insertRoute,
   moveOpenUploads,
   moveUnscannedFiles,
+  removeRoute,
   takeRoutePlaces,
   updateRouteRow,
 } from "./queries.ts";
@@ -45,7 +45,7 @@ export async function createRoute(
     // Sent together, to lock the project for only one round trip. The lock comes first: creations with the same slugs,
     // in another order, could otherwise wait for each other.
     const place = takePlaces(tx, actor.projectId, { projectId: actor.projectId, count: 1 });
-    const inserted = Promise.resolve().then(() => tx.run(insertRoute, route));
+    const inserted = Promise.resolve().then(() => addRoute(tx, route));
     const consequences = Promise.all([
       logChange(tx, now, actor, "router.created", route.slug),
       record(tx, now, deps.author, { action: "route.created", ...target(route), after: route }),
@@ -54,7 +54,7 @@ export async function createRoute(
     inserted.catch(() => {});
     consequences.catch(() => {});
     await place;
-    if ((await inserted) === 0) throw duplicateSlug(body.slug);
+    if (!(await inserted)) throw duplicateSlug(body.slug);
     await consequences;
   }, actor.projectId);
   return route;
@@ -191,7 +191,7 @@ async function takeUploadsAlong(tx: Queryable, route: FileRouteRow, newSlug: str
 export async function deleteRoute(deps: Deps, actor: Actor, id: string): Promise<void> {
   const now = deps.now();
   await deps.db.transact(async (tx) => {
-    const route = await tx.get(deleteRouteRow, { id, projectId: actor.projectId });
+    const route = await removeRoute(tx, { id, projectId: actor.projectId });
     if (route === null) throw notFound("File route");
     mayChange(actor, route.environment);
     await withCommit(tx, () =>

@@ -1,7 +1,10 @@
 import { ROUTES_PER_PROJECT_MAX, type RouteEnvironment } from "@upstow/contract";
 import { sql } from "#kysely";
+import type { Queryable } from "../../db/database.ts";
+import { insertNewTogether } from "../../db/insert-together.ts";
+import { doEachTogether } from "../../db/lanes.ts";
 import type { FileRouteRow } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 
 /** What an update may change. */
 const settingsOf = (p: FileRouteRow) => ({
@@ -22,16 +25,30 @@ const settingsOf = (p: FileRouteRow) => ({
   updated_at: p.updated_at,
 });
 
-export const insertRoute = statement((q, p: FileRouteRow) =>
-  q
-    .insertInto("file_route")
-    .values({
-      id: p.id,
-      project_id: p.project_id,
-      ...settingsOf(p),
-      created_at: p.created_at,
-    })
-    .onConflict((conflict) => conflict.columns(["project_id", "slug"]).doNothing()),
+/** False if the slug is taken. */
+export const addRoute = insertNewTogether<FileRouteRow>(
+  "file_route",
+  [
+    "id",
+    "project_id",
+    "slug",
+    "allowed_types",
+    "max_file_size_bytes",
+    "webhook_url",
+    "environment",
+    "access",
+    "expire_after_days",
+    "claim_within_sec",
+    "keep_location",
+    "check_content",
+    "strip_metadata",
+    "scan",
+    "scan_unknown",
+    "form_origins",
+    "created_at",
+    "updated_at",
+  ],
+  ["project_id", "slug"],
 );
 
 /** Every project has one; it accepts everything. */
@@ -135,6 +152,27 @@ const moveFiles = (isUnfinished: string) =>
 export const moveOpenUploads = moveFiles("status = 'UPLOADING'");
 export const moveUnscannedFiles = moveFiles("scan_due_at is not null and status = 'UPLOADED'");
 
-export const deleteRouteRow = statement((q, p: { id: string; projectId: string }) =>
+const deleteRoute = statement((q, p: { id: string; projectId: string }) =>
   q.deleteFrom("file_route").where("id", "=", p.id).where("project_id", "=", p.projectId).returningAll(),
 );
+
+const deleteRoutes = statement((q, p: { ids: string; projectId: string }) =>
+  q
+    .deleteFrom("file_route")
+    .where(isOneOf("postgres", "id", p.ids))
+    .where("project_id", "=", p.projectId)
+    .returningAll(),
+);
+
+const deleteGathered = doEachTogether<{ id: string; projectId: string }, FileRouteRow>((tx, routes) => {
+  const projectId = routes[0]?.projectId ?? "";
+  return tx.all(deleteRoutes, { ids: JSON.stringify(routes.map(({ id }) => id)), projectId });
+});
+
+/** The deleted row, or null. Callers that share a transaction delete together. */
+export function removeRoute(
+  tx: Queryable,
+  route: { id: string; projectId: string },
+): Promise<FileRouteRow | null> {
+  return tx.dialect === "sqlite" ? tx.get(deleteRoute, route) : deleteGathered(tx, route.projectId, route);
+}
