@@ -10,6 +10,7 @@ import { assertCountersMatch } from "./support/recount.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, putParts, type UploadClient } from "./support/upload-client.ts";
+import { until } from "./support/webhooks/until.ts";
 
 const page = Buffer.from("<!DOCTYPE html><script>alert(1)</script>");
 
@@ -217,11 +218,13 @@ onAnyDatabase("checks of content", (database) => {
       const { file } = (await client.post("upload/import", body)).body;
       return settled(client, file.id);
     });
-    const found = (await Promise.all(ends)).map(({ status, detectedType }) => [status, detectedType]);
-    assert.deepEqual(found, [
-      ["UPLOADED", "image/png"],
-      ["FAILED", "text/html"],
-    ]);
+    const [honest, disguised] = await Promise.all(ends);
+    assert.deepEqual([honest.status, honest.detectedType], ["UPLOADED", "image/png"]);
+    assert.deepEqual([disguised.status, disguised.detectedType], ["FAILED", "text/html"]);
+    await until(async () => (await client.get(disguised.id)).body.file.failure !== undefined);
+    const { failure } = (await client.get(disguised.id)).body.file;
+    assert.equal(failure.reason, "type_refused");
+    assert.match(failure.message, /text\/html/);
     await source.close();
     await assertCountersMatch(app, tenant.projectId);
   });

@@ -145,7 +145,8 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
         progress.receivedBytes !== written.receivedBytes || progress.totalBytes !== written.totalBytes;
       if (!isNews && performance.now() - writtenAt < leaseMs / 3) return;
       const news = { ...progress };
-      const lease = { fileId: claim.file_id, token: claim.token, leaseUntil: now() + leaseMs };
+      const at = now();
+      const lease = { fileId: claim.file_id, token: claim.token, leaseUntil: at + leaseMs, now: at };
       if ((await db.run(extendLease, { ...lease, ...news })) === 0) return stop.abort(new ImportLost());
       [written, writtenAt] = [news, performance.now()];
       if (isNews) deps.dispatcher.announce();

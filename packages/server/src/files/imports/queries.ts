@@ -2,6 +2,7 @@ import { IMPORTS_AT_ONCE, type ImportFailureReason } from "@upstow/contract";
 import { sql } from "#kysely";
 import type { FileImportRow } from "../../db/files-schema.ts";
 import { statement } from "../../db/statement.ts";
+import { notEnded } from "../life.ts";
 
 type NewImport = Pick<
   FileImportRow,
@@ -120,16 +121,22 @@ export interface Held {
   token: string;
 }
 
-/** No row if another worker has it, or if the file was deleted. */
+/** No row if another worker has it, or if the file was deleted or has expired. */
 export const extendLease = statement(
-  (q, p: Held & { leaseUntil: number; receivedBytes: number; totalBytes: number | null }) =>
+  (q, p: Held & { leaseUntil: number; receivedBytes: number; totalBytes: number | null; now: number }) =>
     q
       .updateTable("file_import")
       .set({ run_at: p.leaseUntil, received_bytes: p.receivedBytes, total_bytes: p.totalBytes })
       .where("file_id", "=", p.fileId)
       .where("token", "=", p.token)
       .where(({ exists, selectFrom }) =>
-        exists(selectFrom("file").select("id").where("id", "=", p.fileId).where("status", "=", "UPLOADING")),
+        exists(
+          selectFrom("file")
+            .select("id")
+            .where("id", "=", p.fileId)
+            .where("status", "=", "UPLOADING")
+            .where(notEnded(p.now)),
+        ),
       ),
 );
 
@@ -190,8 +197,14 @@ export const markImportFailed = statement((q, p: { id: string; now: number }) =>
     .where("status", "=", "UPLOADING"),
 );
 
+/** Of a file that was deleted. One that failed shows why, even if its content was rejected before. */
 export const forgetFailure = statement((q, p: { fileId: string }) =>
-  q.deleteFrom("file_import").where("file_id", "=", p.fileId),
+  q
+    .deleteFrom("file_import")
+    .where("file_id", "=", p.fileId)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("file").select("id").where("id", "=", p.fileId).where("status", "=", "FAILED"))),
+    ),
 );
 
 export const forgetOldFailures = statement((q, p: { before: number; take: number }) =>

@@ -3,9 +3,11 @@ import type { FileImportRow } from "../../db/files-schema.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import type { ClaimedPart, ObjectStore } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
+import { hasEnded } from "../life.ts";
 import { finishUpload } from "../uploads/finish-upload.ts";
 import { describeUpload, receiveParts, TooManyBytes } from "../uploads/receive-parts.ts";
 import { checkType, sizeLimit } from "../uploads/rules.ts";
@@ -45,11 +47,10 @@ export async function runImport(
   signal: AbortSignal,
 ): Promise<void> {
   const file = await deps.db.get(findOpenFile, { id: claim.file_id });
-  if (file === null) throw new ImportLost();
+  if (file === null || hasEnded(file, deps.now)) throw new ImportLost();
   const found = await deps.db.get(findOwner, { projectId: file.project_id });
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
-  if (found === null || route === null)
-    throw new ImportFailure("storage", "Its project or file route was deleted in the meantime.");
+  if (found === null || route === null) throw orphaned();
   const owner = { ...found, environment: file.environment };
   const store = await deps.stores.get(file.store);
   const limitBytes = sizeLimit(route, owner.tier);
@@ -71,6 +72,8 @@ export async function runImport(
     source.close();
   }
 }
+
+const orphaned = () => new ImportFailure("storage", "Its project or file route was deleted in the meantime.");
 
 interface Earlier {
   /** Full parts from the first one on, or all parts if that is everything. */
@@ -188,7 +191,12 @@ async function finish(deps: Deps, { claim, owner }: Run, file: FileRow, parts: C
     async onSaved(tx) {
       const held = { fileId: file.id, token: claim.token };
       if ((await tx.run(forgetImport, held)) === 0) throw new ImportLost();
+      // Nobody could delete the file any more.
+      if ((await tx.get(findOwner, { projectId: file.project_id })) === null) throw orphaned();
     },
+  }).catch((error: unknown) => {
+    // The file was deleted or has expired.
+    throw error instanceof AppError && error.code === "NOT_FOUND" ? new ImportLost() : error;
   });
   if (!finished.ok) throw changed();
 }

@@ -8,6 +8,7 @@ import { countedBytes } from "../../../projects/usage/period.ts";
 import { releaseUsage } from "../../../projects/usage/quota.ts";
 import type { AppendTarget } from "../../../storage/object-store.ts";
 import { objectKey } from "../../../storage/storage-key.ts";
+import { hasEnded } from "../../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../../storage-deletions.ts";
 import { createSignedIds } from "../grants/grant.ts";
 import { givePlacesBack } from "../grants/queries.ts";
@@ -65,10 +66,11 @@ export async function openResumable(
 
 const gone = () => notFound("An open upload at this URL was");
 
-/** In any state but failed or deleted. Throws 401 once its key was revoked. */
+/** In any state but failed, deleted or expired. Throws 401 once its key was revoked. */
 export async function getResumable(deps: Deps, fileId: string | null): Promise<ResumableUpload> {
   const upload = fileId === null ? null : await deps.db.get(findResumable, { fileId });
   if (upload === null || upload.status === "FAILED" || upload.status === "DELETED") throw gone();
+  if (hasEnded(upload, deps.now)) throw gone();
   if (upload.key_revoked_at !== null || upload.project_deleted_at !== null)
     throw unauthorized("the key that began this upload was revoked");
   return upload;
