@@ -87,7 +87,7 @@ npx shadcn add ${publicUrl}/r/${entry.slug}.json
 
 ## Props
 
-| Name | Type | Default | |
+| Name | Type | Default | Description |
 |---|---|---|---|
 ${rows.join("\n")}
 `;

@@ -63,7 +63,8 @@ describe("search_docs", () => {
       });
       const [, body = ""] = /^(?:data: )?(\{.*)$/m.exec(await response.text()) ?? [];
       const { results } = JSON.parse(body).result.structuredContent;
-      for (const { excerpt } of results) assert.doesNotMatch(excerpt, /```|`|\]\(|\|---|<!--|^# /, excerpt);
+      for (const { excerpt } of results)
+        assert.doesNotMatch(excerpt, /```|`|\]\(|\|---|<!--|^# |(?:^|\s)- [A-Z]/, excerpt);
       const found = results.map(({ path }: { path: string }) => path);
       assert.ok(
         pages.some((page) => found.includes(page)),

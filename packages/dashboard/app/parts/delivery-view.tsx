@@ -76,9 +76,7 @@ function AttemptView({ attempt, isLast }: { attempt: DeliveryAttempt; isLast: bo
         <span className={`tag ${error === null ? "good" : "bad"}`}>{outcomeOf(attempt)}</span> Attempt{" "}
         {number}
         <span className="dim">
-          {" "}
-          {durationMs !== null && `${durationMs} ms · `}
-          {formatTime(attempt.at)}
+          {durationMs !== null && ` · ${durationMs} ms`} · {formatTime(attempt.at)}
         </span>
       </summary>
       {error !== null && <p>{reasonOf(attempt)}</p>}

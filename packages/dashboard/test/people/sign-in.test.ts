@@ -22,7 +22,7 @@ async function enterPassword(page: Page, email: string): Promise<void> {
 
 async function signOut(page: Page, email: string): Promise<void> {
   await page.getByRole("link", { name: email }).click();
-  const own = page.getByRole("listitem").filter({ hasText: "this one" });
+  const own = page.getByRole("listitem").filter({ hasText: "This browser" });
   await own.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
 }
@@ -236,7 +236,7 @@ slowTest("other sessions are listed and ended", async () => {
   await other.page.goto(`${app.url}/dashboard/account`);
   const rows = page.getByRole("listitem").filter({ hasText: "Sign out" });
   await rows.nth(1).waitFor();
-  await rows.filter({ hasNotText: "this one" }).getByRole("button", { name: "Sign out" }).click();
+  await rows.filter({ hasNotText: "This browser" }).getByRole("button", { name: "Sign out" }).click();
   await rows.nth(1).waitFor({ state: "detached" });
   await other.page.reload();
   await other.page.getByRole("heading", { name: "Sign in" }).waitFor();

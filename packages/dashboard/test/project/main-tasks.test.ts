@@ -115,7 +115,7 @@ test("signing in with a password, and out again", async () => {
   await page.getByRole("link", { name: "me@example.com" }).click();
   await page
     .getByRole("listitem")
-    .filter({ hasText: "this one" })
+    .filter({ hasText: "This browser" })
     .getByRole("button", { name: "Sign out" })
     .click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -147,7 +147,7 @@ slowTest("so do the pages of routes, images, the installation and the account", 
     [`${inProject}/studio`, "**/search?*", "No images yet"],
     ["/admin", "**/admin/status", "Webhooks waiting"],
     ["/admin", "**/admin/accounts*", "enterprise"],
-    ["/account", "**/api/sessions", "this one"],
+    ["/account", "**/api/sessions", "This browser"],
     ["/account", "**/account/factors", "No passkeys yet"],
   ] as const) {
     await page.route(broken, (route) => route.abort());

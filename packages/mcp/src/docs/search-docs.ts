@@ -100,10 +100,10 @@ function excerptAround(markdown: string, terms: string[]): string {
   return `${start > 0 ? "…" : ""}${flat.slice(start, start + 240)}${flat.length > start + 240 ? "…" : ""}`;
 }
 
-/** What a reader would see of it below its heading: marks of code, tables, links and pictures are left out. */
+/** What a reader would see of it below its heading: marks of code, lists, tables, links and pictures are left out. */
 function wordsOf(markdown: string): string {
   return markdown
-    .replaceAll(/<!--.*?-->|^```.*$|^\|[-| :]+\|$|^#+ .*$/gm, " ")
+    .replaceAll(/<!--.*?-->|^```.*$|^\|[-| :]+\|$|^#+ .*$|^ *(?:[-*]|\d+\.) /gm, " ")
     .replaceAll(/^\|(.*)\|$/gm, (_row, cells: string) =>
       cells
         .split(/\s*\|\s*/)

@@ -41,7 +41,7 @@ export function Sessions() {
                 {session.address} · {formatAgo(session.lastSeenAt)}
               </span>
             </span>
-            {session.isCurrent && <span className="tag live">this one</span>}
+            {session.isCurrent && <span className="tag live">This browser</span>}
             <button type="button" disabled={isBusy} onClick={() => void end(session)}>
               Sign out
             </button>

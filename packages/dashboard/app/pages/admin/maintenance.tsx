@@ -74,7 +74,7 @@ function isBad(report: Report["report"]): boolean {
 }
 
 function stateOf(report: Report["report"]): string {
-  if (isBad(report)) return "look at this";
-  if (report["hasEnded"] === false) return "in progress";
-  return report["hasMore"] === true ? "more to do" : "done";
+  if (isBad(report)) return "Needs attention";
+  if (report["hasEnded"] === false) return "In progress";
+  return report["hasMore"] === true ? "More to do" : "Done";
 }

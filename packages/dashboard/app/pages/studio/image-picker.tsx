@@ -3,6 +3,7 @@ import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { Thumbnail } from "../files/file-row-parts.tsx";
 import type { FoundFile } from "../files/found-file.ts";
@@ -49,11 +50,17 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
 }
 
 function NoImages({ isLoading, hasFailed, name }: { isLoading: boolean; hasFailed: boolean; name: string }) {
+  const { urlOf } = useWorkspace();
   if (hasFailed) return null;
   if (isLoading) return <Loading />;
   return (
     <Empty title={name === "" ? "No images yet" : "Nothing matches"}>
       <p>JPEG, PNG, WebP, GIF and AVIF files of this environment show up here.</p>
+      {name === "" && (
+        <Link className="button" to={urlOf("files")}>
+          Upload images
+        </Link>
+      )}
     </Empty>
   );
 }

@@ -60,7 +60,7 @@ function renderParameters(parameters: ApiParameter[]): string {
     const type = `${describeType(schema)}${required === true ? "" : ", optional"}`;
     return [`\`${name}\``, place, type, about.filter(Boolean).map(endSentence).join(" ")];
   });
-  return table(["Parameter", "In", "Type", ""], rows);
+  return table(["Parameter", "In", "Type", "Description"], rows);
 }
 
 const endSentence = (text: string) => (text.endsWith(".") ? text : `${text}.`);
@@ -82,7 +82,7 @@ function fieldTable(fields: FieldRow[], showsOptional: boolean): string {
     showsOptional && !isRequired ? `${type}, optional` : type,
     about,
   ]);
-  return table(["Field", "Type", ""], rows);
+  return table(["Field", "Type", "Description"], rows);
 }
 
 function renderErrors(responses: ApiOperation["responses"]): string {

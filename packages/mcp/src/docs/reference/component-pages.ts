@@ -28,7 +28,7 @@ ${description} Also known as: ${keywords.join(", ")}.
 ${usage.trim()}
 \`\`\`
 
-${table(["Prop", "Type", ""], rows)}
+${table(["Prop", "Type", "Description"], rows)}
 
 To own its source: \`npx shadcn add <your service>/r/${slug}.json\`
 `;
