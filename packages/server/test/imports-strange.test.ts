@@ -49,6 +49,7 @@ onAnyDatabase("imports from strange servers", (database) => {
   const paths = new Map<string, Answering>([
     ["/ok", say(`1.1 200 OK\r\n${withLength}`)],
     ["/gr%C3%B6%C3%9Fe", say(`1.1 200 OK\r\n${withLength}`)],
+    ["/the%20file", say(`1.1 200 OK\r\n${withLength}`)],
   ]);
 
   before(async () => {
@@ -85,6 +86,14 @@ onAnyDatabase("imports from strange servers", (database) => {
         "an object that was uploaded in signed chunks",
         say(`1.1 200 OK\r\nContent-Encoding: aws-chunked\r\n${withLength}`),
       ],
+      ["no encoding, in words", say(`1.1 200 OK\r\nContent-Encoding: none\r\n${withLength}`)],
+      ["a charset as its encoding", say(`1.1 200 OK\r\nContent-Encoding: UTF-8\r\n${withLength}`)],
+      ["an empty line before it", (socket) => void socket.end(`\r\nHTTP/1.1 200 OK\r\n${withLength}`)],
+      ["200 cookies", say(`1.1 200 OK\r\n${"Set-Cookie: a=b\r\n".repeat(200)}${withLength}`)],
+      ["a redirect with spaces around and in it", redirectTo("  /the file  ")],
+      ["a redirect with backslashes", redirectTo("\\ok")],
+      ["a redirect to another query", redirectTo("?signed=1")],
+      ["a redirect to a page of a document", redirectTo("/ok#page=2")],
       ["a response that a proxy has changed", say(`1.1 203 Non-Authoritative Information\r\n${withLength}`)],
       ["a redirect in UTF-8", redirectTo("/größe")],
       ["a redirect without a scheme", redirectTo(`//127.0.0.1:${source.port}/ok`)],
@@ -94,7 +103,10 @@ onAnyDatabase("imports from strange servers", (database) => {
         say(`1.1 200 OK\r\nContent-Disposition: attachment; filename*=UTF-8''%e2%82%ac.txt\r\n${withLength}`),
       ],
     ];
-    for (const [i, [, answer]] of answers.entries()) paths.set(`/whole/${i}`, answer);
+    for (const [i, [, answer]] of answers.entries()) {
+      paths.set(`/whole/${i}`, answer);
+      paths.set(`/whole/${i}?signed=1`, say(`1.1 200 OK\r\n${withLength}`));
+    }
     const urls: [string, string][] = [
       ...answers.map(([what], i): [string, string] => [what, `http://127.0.0.1:${source.port}/whole/${i}`]),
       ["an IPv6 address", `http://[::1]:${sixth.port}/ok`],
@@ -125,6 +137,21 @@ onAnyDatabase("imports from strange servers", (database) => {
     }
   });
 
+  it("name the file by the end of the path, as it reads decoded", async () => {
+    const { client } = await createTenantClients(app);
+    for (const [path, name] of [
+      ["/o/photos%2F2026%2Fsea.jpg?alt=media", "sea.jpg"],
+      ["/..%2f..%5Cetc%2fpasswd", "passwd"],
+      ["/%2F", "127.0.0.1"],
+      ["/%FF.pdf", "%FF.pdf"],
+      ["/report.pdf/", "report.pdf"],
+    ] as const) {
+      paths.set(path, say(`1.1 200 OK\r\n${withLength}`));
+      const file = await importFrom(client, `http://127.0.0.1:${source.port}${path}`);
+      assert.deepEqual([path, file.name, await (await fetch(file.url)).text()], [path, name, text]);
+    }
+  });
+
   it("fail where the bytes may not be the whole file, or the address is none of ours", async () => {
     const { client, tenant } = await createTenantClients(app);
     const answers: [string, Answering, string][] = [
@@ -137,6 +164,14 @@ onAnyDatabase("imports from strange servers", (database) => {
       ["no content", say("1.1 204 No Content\r\n\r\n"), "status"],
       ["gzip in capitals", say(`1.1 200 OK\r\nContent-Encoding: GZip\r\n${withLength}`), "encoded"],
       ["two encodings", say(`1.1 200 OK\r\nContent-Encoding: identity, br\r\n${withLength}`), "encoded"],
+      [
+        "gzip on the way",
+        say(`1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\n\x1f\b\0\r\n0\r\n\r\n`),
+        "encoded",
+      ],
+      ["a radio stream", (socket) => void socket.end(`ICY 200 OK\r\n${withLength}`), "invalid_response"],
+      ["a file that has not changed", say("1.1 304 Not Modified\r\n\r\n"), "status"],
+      ["a redirect to nothing", redirectTo(""), "redirect"],
       [
         "lengths of both kinds",
         say(`1.1 200 OK\r\nTransfer-Encoding: chunked\r\n${withLength}`),

@@ -162,7 +162,7 @@ function toSource(asked: Response, resume: ResumePoint | null, patience: Patienc
   const { statusCode = 0, headers } = response;
   const isPartial = statusCode === 206;
   if (!wholeFile.includes(statusCode) && !(isPartial && resume !== null)) throw refusedBy(statusCode);
-  if (!isPlain(headers["content-encoding"]))
+  if (!isPlain(headers))
     throw new ImportFailure("encoded", "The source sends the file compressed, although it was asked not to.");
   const range = isPartial ? readRange(headers["content-range"], resume?.fromByte ?? 0) : null;
   const etag = headers["accept-ranges"] === "bytes" || isPartial ? strongEtag(headers.etag) : null;

@@ -42,10 +42,13 @@ export async function requestImport(
   });
 }
 
-/** The last part of its path, or its host. */
+/** The last part of its path, or its host. Stores with folders in their keys send them as `folder%2Fphoto.jpg`. */
 function nameIn(url: URL): string {
-  const last = url.pathname.split("/").findLast((part) => part !== "") ?? "";
-  return [...decoded(last), ...(last === "" ? hostOf(url) : "")].slice(0, FILE_NAME_MAX).join("");
+  const part = url.pathname.split("/").findLast((part) => part !== "") ?? "";
+  const name = decoded(part)
+    .split(/[/\\]/)
+    .findLast((part) => part !== "");
+  return [...(name ?? hostOf(url))].slice(0, FILE_NAME_MAX).join("");
 }
 
 function decoded(text: string): string {

@@ -4,14 +4,20 @@ import { ETAG_MAX } from "@upstow/contract";
 /** Servers send UTF-8 as it is, where only ASCII is allowed; Node reads its bytes as Latin-1. */
 export function readLocation({ location }: IncomingHttpHeaders): string | null {
   const toEscape = (byte: string) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
-  return location?.replaceAll(/[\x80-\xff]/g, toEscape) ?? null;
+  return location?.replaceAll(/[\x80-\xff]/g, toEscape) || null;
 }
 
-/** Some stores keep `aws-chunked`, which was that of the object's upload, and send the plain bytes. */
-const plainEncodings = ["", "identity", "aws-chunked"];
+/**
+ * Names of what leaves the file as it is. Some stores keep `aws-chunked`, which was that of the object's upload; some servers
+ * name a charset or the encoding of a mail.
+ */
+const plainEncodings = ["", "identity", "chunked", "aws-chunked", "none", "binary", "8bit", "utf-8"];
 
-export const isPlain = (encodings = ""): boolean =>
-  encodings.split(",").every((name) => plainEncodings.includes(name.trim().toLowerCase()));
+/** Transfer encodings other than `chunked` are left to us as well. */
+export function isPlain(headers: IncomingHttpHeaders): boolean {
+  const encodings = `${headers["content-encoding"] ?? ""},${headers["transfer-encoding"] ?? ""}`;
+  return encodings.split(",").every((name) => plainEncodings.includes(name.trim().toLowerCase()));
+}
 
 export function readLength(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
