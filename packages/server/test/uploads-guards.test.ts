@@ -111,8 +111,10 @@ onBothDatabases("an upload", (database) => {
       assert.equal(await deps.db.run(markFailed, { id: one.fileId, now: reapAt - 1 }), 0);
       assert.equal(await deps.db.run(markFailed, { id: one.fileId, now: reapAt }), 1);
       assert.equal(await deps.db.run(markFailed, { id: one.fileId, now: reapAt }), 0);
-      assert.equal(await deps.db.run(markUploaded, { id: one.fileId, ...stored }), 0);
-      assert.equal(await deps.db.run(markUploaded, { id: two.fileId, ...stored }), 1);
+      const complete = (id: string) => deps.db.transact((tx) => markUploaded(tx, { id, ...stored }));
+      assert.equal(await complete(one.fileId), false);
+      assert.equal(await complete(two.fileId), true);
+      assert.equal(await complete(two.fileId), false);
       assert.equal(await deps.db.run(markFailed, { id: two.fileId, now: reapAt + dayMs }), 0);
     });
   });

@@ -1,4 +1,4 @@
-import { type Queryable, withCommit } from "./database.ts";
+import { type Database, type Queryable, withCommit } from "./database.ts";
 
 interface Waiting<Job, Result> {
   job: Job;
@@ -49,6 +49,27 @@ export function createLanes<Job, Result>(
 }
 
 /**
+ * Rows looked up by their ids at the same time, with one statement. Callers share the row of an id and must not modify
+ * it.
+ */
+export function findEachTogether<Key extends { id: string }, Row extends { id: string }>(
+  findAll: (db: Database, keys: Key[]) => Promise<Row[]>,
+): (db: Database, lane: string, key: Key) => Promise<Row | null> {
+  const lanesOf = new WeakMap<Database, (lane: string, key: Key) => Promise<Row | null>>();
+  return (db, lane, key) => {
+    let inLane = lanesOf.get(db);
+    if (inLane === undefined) {
+      inLane = createLanes<Key, Row | null>(async (keys) => {
+        const rows = new Map((await findAll(db, keys)).map((row) => [row.id, row]));
+        return keys.map(({ id }) => rows.get(id) ?? null);
+      });
+      lanesOf.set(db, inLane);
+    }
+    return inLane(lane, key);
+  };
+}
+
+/**
  * One change instead of many: what callers that share a transaction want under the same name before `apply` runs, a
  * moment later, is added up, and all callers get its result.
  */
@@ -76,19 +97,19 @@ export function gatherLast<Sum>(
 
 /**
  * Jobs of callers that share a transaction, done by one statement: each caller gets the row with its own id, or null. Of
- * two jobs with one id, the first gets the row.
+ * jobs with the same id, only the first is done.
  */
 export function doEachTogether<Job extends { id: string }, Row extends { id: string }>(
   doAll: (tx: Queryable, jobs: Job[]) => Promise<Row[]>,
 ): (tx: Queryable, name: string, job: Job) => Promise<Row | null> {
-  const doGathered = gather<Job[], Map<string, Row>>(
+  const doGathered = gather<Map<string, Job>, Map<string, Row>>(
     (jobs, more) => {
-      jobs.push(...more);
+      for (const [id, job] of more) if (!jobs.has(id)) jobs.set(id, job);
     },
-    async (tx, jobs) => new Map((await doAll(tx, jobs)).map((row) => [row.id, row])),
+    async (tx, jobs) => new Map((await doAll(tx, [...jobs.values()])).map((row) => [row.id, row])),
   );
   return async (tx, name, job) => {
-    const rows = await doGathered(tx, name, [job]);
+    const rows = await doGathered(tx, name, new Map([[job.id, job]]));
     const own = rows.get(job.id) ?? null;
     rows.delete(job.id);
     return own;

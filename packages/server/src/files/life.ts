@@ -19,7 +19,7 @@ export function hasEnded(file: Ends, now: () => number): boolean {
 }
 
 /** The same as a condition of statements that find files. */
-export function notEnded(now: number): RawBuilder<boolean> {
+export function notEnded(now: number | RawBuilder<unknown>): RawBuilder<boolean> {
   return sql<boolean>`(expires_at is null or expires_at > ${now}) and (claim_by is null or claim_by > ${now})`;
 }
 

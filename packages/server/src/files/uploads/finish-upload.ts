@@ -62,7 +62,7 @@ export async function completeSingle(
 
 async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileRow> {
   const { projectId, environment } = actor;
-  const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
+  const file = await findOpenUpload(deps.db, { id, projectId, environment });
   if (file === null || hasEnded(file, deps.now)) throw notOpen();
   if (file.upload_id === null) return file;
   throw new AppError("FILE_NOT_IN_STORAGE", "The file is not in storage: its parts are not assembled yet.", {
@@ -130,7 +130,7 @@ export async function getOpenUpload(
   uploadId: string | null,
 ): Promise<FileRow> {
   const { projectId, environment } = actor;
-  const file = await deps.db.get(findOpenUpload, { id, projectId, environment });
+  const file = await findOpenUpload(deps.db, { id, projectId, environment });
   if (file === null || file.upload_id !== uploadId || hasEnded(file, deps.now)) throw notOpen();
   return file;
 }
@@ -179,7 +179,7 @@ export async function finishUpload(
       scan: begun.scan,
     };
     // Sent together, to lock shared rows for only one round trip; the guard comes first.
-    const guard = tx.run(markUploaded, {
+    const guard = markUploaded(tx, {
       id: file.id,
       routeSlug: file.route_slug,
       sizeBytes: stored.sizeBytes,
@@ -209,7 +209,7 @@ export async function finishUpload(
       uploaded.stored_apart === placeFor(uploaded) ? [] : scheduleMove(tx, now, uploaded),
     ]);
     consequences.catch(() => {});
-    if ((await guard) === 0) throw notOpen();
+    if (!(await guard)) throw notOpen();
     await consequences;
     await onSaved(tx, uploaded);
     return { ok: true, file: uploaded };

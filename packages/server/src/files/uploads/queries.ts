@@ -1,7 +1,10 @@
 import type { Environment } from "@upstow/contract";
+import { sql } from "#kysely";
+import type { Database, Queryable } from "../../db/database.ts";
 import { insertTogether } from "../../db/insert-together.ts";
+import { doEachTogether, findEachTogether } from "../../db/lanes.ts";
 import type { FileRow } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import { notEnded } from "../life.ts";
 
 export interface FileScope {
@@ -35,7 +38,7 @@ export const { insertOne: insertFile, insert: addFile } = insertTogether<FileRow
   "expires_at",
 ]);
 
-export const findOpenUpload = statement((q, p: FileScope) =>
+const findOpen = statement((q, p: FileScope) =>
   q
     .selectFrom("file")
     .selectAll()
@@ -44,6 +47,28 @@ export const findOpenUpload = statement((q, p: FileScope) =>
     .where("environment", "=", p.environment)
     .where("status", "=", "UPLOADING"),
 );
+
+const listOpen = statement((q, p: Omit<FileScope, "id"> & { ids: string }) =>
+  q
+    .selectFrom("file")
+    .selectAll()
+    .where(isOneOf("postgres", "id", p.ids))
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where("status", "=", "UPLOADING"),
+);
+
+const findOpenTogether = findEachTogether<FileScope, FileRow>((db, scopes) => {
+  const { projectId = "", environment = "live" } = scopes[0] ?? {};
+  return db.all(listOpen, { projectId, environment, ids: JSON.stringify(scopes.map(({ id }) => id)) });
+});
+
+/** On a server, what a statement costs is more than a row, so calls of one moment look up theirs together. */
+export function findOpenUpload(db: Database, scope: FileScope): Promise<FileRow | null> {
+  return db.dialect === "sqlite"
+    ? db.get(findOpen, scope)
+    : findOpenTogether(db, `${scope.projectId} ${scope.environment}`, scope);
+}
 
 /** In any status. */
 export const findUpload = statement((q, p: FileScope) =>
@@ -73,31 +98,70 @@ interface MarkUploaded {
   now: number;
 }
 
-/** The condition is the guard: of all callers that try to end an open upload, one gets the row. */
-export const markUploaded = statement((q, p: MarkUploaded) =>
+/** By column: what a completion changes. */
+const marks = {
+  size_bytes: "sizeBytes",
+  sha256: "sha256",
+  etag: "etag",
+  metadata: "metadata",
+  detected_type: "detectedType",
+  updated_at: "now",
+  completed_at: "now",
+  claim_by: "claimBy",
+  facts_due_at: "factsDueAt",
+  scan: "scan",
+  scan_due_at: "scanDueAt",
+} as const;
+
+const markOne = statement((q, p: MarkUploaded) =>
   q
     .updateTable("file")
-    .set({
-      status: "UPLOADED",
-      size_bytes: p.sizeBytes,
-      sha256: p.sha256,
-      etag: p.etag,
-      metadata: p.metadata,
-      detected_type: p.detectedType,
-      reserved_period: null,
-      updated_at: p.now,
-      completed_at: p.now,
-      claim_by: p.claimBy,
-      facts_due_at: p.factsDueAt,
-      scan: p.scan,
-      scan_due_at: p.scanDueAt,
-    })
+    .set(Object.fromEntries(Object.entries(marks).map(([column, name]) => [column, p[name]])))
+    .set({ status: "UPLOADED", reserved_period: null })
     .where("id", "=", p.id)
     .where("status", "=", "UPLOADING")
     .where("route_slug", "=", p.routeSlug)
     .where("metadata", "=", p.metadataBefore)
     .where(notEnded(p.now)),
 );
+
+const markAll = statement((q, p: { ids: string; completions: string }) =>
+  q
+    .updateTable("file")
+    .from(
+      sql<MarkUploaded>`json_to_recordset(cast(cast(${p.completions} as text) as json))`.as<"done">(
+        sql`done (id text, "routeSlug" text, "sizeBytes" bigint, sha256 text, etag text, metadata text,
+          "metadataBefore" text, "claimBy" bigint, "detectedType" text, "factsDueAt" bigint, scan text,
+          "scanDueAt" bigint, now bigint)`,
+      ),
+    )
+    .set(Object.fromEntries(Object.entries(marks).map(([column, name]) => [column, sql.ref(`done.${name}`)])))
+    .set({ status: "UPLOADED", reserved_period: null })
+    .where(isOneOf("postgres", "file.id", p.ids))
+    .whereRef("file.id", "=", "done.id")
+    .where("file.status", "=", "UPLOADING")
+    .whereRef("file.route_slug", "=", "done.routeSlug")
+    .whereRef("file.metadata", "=", "done.metadataBefore")
+    .where(notEnded(sql`done.now`))
+    .returning("file.id"),
+);
+
+const markTogether = doEachTogether<MarkUploaded, { id: string }>((tx, completions) =>
+  tx.all(markAll, {
+    ids: JSON.stringify(completions.map(({ id }) => id)),
+    completions: JSON.stringify(completions),
+  }),
+);
+
+/**
+ * The condition is the guard: of all callers that try to end an open upload, one gets the row. Callers that share a
+ * transaction end theirs together.
+ */
+export async function markUploaded(tx: Queryable, completion: MarkUploaded): Promise<boolean> {
+  return tx.dialect === "sqlite"
+    ? (await tx.run(markOne, completion)) === 1
+    : (await markTogether(tx, "file", completion)) !== null;
+}
 
 /** Of all that try to end an open upload, one gets the row. */
 export const markRefused = statement((q, p: { id: string; detectedType: string | null; now: number }) =>

@@ -1,7 +1,8 @@
 import { type QueryCreator, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
+import { doEachTogether, gather } from "../../db/lanes.ts";
 import type { Schema } from "../../db/schema.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import type { MultipartRef, StoredObject } from "../object-store.ts";
 import { keyOfObject } from "../storage-key.ts";
 import { deletePartsOfKey, sumParts } from "./part-records.ts";
@@ -67,6 +68,31 @@ const keepFirstStatement = statement((q, p: Keep) =>
   insertObject(q, p, "open").onConflict((conflict) => conflict.column("key").doNothing()),
 );
 
+const keepAllStatement = statement((q, p: { rows: string }) =>
+  q
+    .insertInto("disk_object")
+    .columns(["key", "state", "size_bytes", "etag", "sha256", "blob", "damaged", "received_at"])
+    .expression(
+      sql`select id, 'open', "sizeBytes", etag, sha256, blob, 0, now
+        from json_to_recordset(cast(cast(${p.rows} as text) as json))
+          as kept (id text, "sizeBytes" bigint, etag text, sha256 text, blob text, now bigint)`,
+    )
+    .onConflict((conflict) => conflict.column("key").doNothing())
+    .returning("key as id"),
+);
+
+/** Callers that share a transaction keep theirs together. */
+const keepFirstTogether = doEachTogether<Keep & { id: string }, { id: string }>((tx, rows) =>
+  tx.all(keepAllStatement, { rows: JSON.stringify(rows) }),
+);
+
+/** False if there was something under this key. */
+async function keepFirst(tx: Queryable, keep: Keep): Promise<boolean> {
+  return tx.dialect === "sqlite"
+    ? (await tx.run(keepFirstStatement, keep)) === 1
+    : (await keepFirstTogether(tx, "disk_object", { ...keep, id: keep.key })) !== null;
+}
+
 /** The condition is the lock against a late PUT: only an object that is still open changes its bytes. */
 const replaceStagedStatement = statement((q, p: Keep) =>
   insertObject(q, p, "open")
@@ -107,6 +133,29 @@ const findFinalStatement = statement((q, p: { key: string }) =>
     .where("key", "=", p.key)
     .where("state", "=", "final")
     .where("damaged", "=", 0),
+);
+
+const finishAllStatement = statement((q, p: { keys: string }) =>
+  q
+    .updateTable("disk_object")
+    .set({ state: "final" })
+    .where(isOneOf("postgres", "key", p.keys))
+    .where("state", "in", ["open", "final"])
+    .where(hasNoParts)
+    .where("damaged", "=", 0)
+    .where("blob", "is not", null)
+    .returning(["key", "size_bytes", "etag", "sha256"]),
+);
+
+/** Callers that share a transaction finish together. */
+const finishTogether = gather<string[], Map<string, StoredObject>>(
+  (keys, more) => {
+    keys.push(...more);
+  },
+  async (tx, keys) => {
+    const rows = await tx.all(finishAllStatement, { keys: JSON.stringify(keys) });
+    return new Map(rows.map((row) => [row.key, toStored(row)]));
+  },
 );
 
 /** An upload in parts that has arrived as one blob becomes a single object. */
@@ -194,10 +243,10 @@ export function keepStaged(
       const keep = toKeep(key, sealed, now);
       // Sent together; the bytes are in vain only if the upload has ended.
       const [first] = await Promise.all([
-        tx.run(keepFirstStatement, keep),
+        keepFirst(tx, keep),
         sealed.rowBytes === null ? null : insertSmallBlob(tx, sealed.blob, sealed.rowBytes),
       ]);
-      if (first === 1) return [];
+      if (first) return [];
       const kept = await tx.get(replaceStagedStatement, keep);
       if (kept !== null) return deleteRows(tx, blobsOf(kept));
       if (sealed.rowBytes !== null) await deleteRows(tx, [sealed.blob]);
@@ -236,6 +285,7 @@ export async function finishWhole(
 }
 
 export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
+  if (tx.dialect === "postgres") return (await finishTogether(tx, "disk_object", [key])).get(key) ?? null;
   // Update first, so that the read returns what it finalised. RETURNING costs SQLite more than a second query.
   const [changed, row] = await Promise.all([
     tx.run(finishStatement, { key }),
