@@ -9,6 +9,7 @@ import { type BlobRow, markBlob } from "./blob-records.ts";
 import { BlobDamaged, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
 import { listPartRows } from "./part-records.ts";
 import { readBlob } from "./scrub.ts";
+import { readSmallBlobs } from "./small-blobs.ts";
 import { listStrays } from "./sweep.ts";
 
 interface InspectDeps {
@@ -52,6 +53,7 @@ export function createDiskInspect({ db, files, report }: InspectDeps): Pick<Obje
     const rows = await db.all(measureRows, { blobsJson: JSON.stringify(blobs) });
     return new Map(rows.map((row) => [row.blob, row.sizeBytes]));
   });
+  const findRow = askTogether((blobs) => readSmallBlobs(db, blobs));
 
   async function checkSize({ blob, size_bytes: sizeBytes }: BlobRow): Promise<void> {
     if (isRowName(blob)) {
@@ -72,7 +74,7 @@ export function createDiskInspect({ db, files, report }: InspectDeps): Pick<Obje
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (!readsBytes && row.damaged === 0) return checkSize(row);
-    await readBlob({ db, files }, row, signal === undefined ? {} : { signal });
+    await readBlob({ files, findRow }, row, signal === undefined ? {} : { signal });
     if (row.damaged === 1) await markBlob(db, row.blob, 0);
   }
 

@@ -7,7 +7,7 @@ import type { BlobFiles } from "./blob-files.ts";
 import { isRowName } from "./blob-name.ts";
 import { type BlobRow, listBlobs, markBlob } from "./blob-records.ts";
 import { BlobDamaged, type Damage, explainDiskError, hasCode, type ReportDamage } from "./damage.ts";
-import { getSmallBlob } from "./small-blobs.ts";
+import { readSmallBlobs } from "./small-blobs.ts";
 
 export interface ScrubOptions {
   /** How many blobs to read in this call. */
@@ -28,6 +28,8 @@ export interface ScrubReport {
 }
 
 const pageRows = 100;
+/** Read together if they are rows, which are at most 16 KiB each. */
+const blobsAtOnce = 20;
 const bufferBytes = 1024 * 1024;
 
 const findPlace = statement((q, _: object) => q.selectFrom("disk_store").select("scrubbed_up_to"));
@@ -49,9 +51,14 @@ export async function scrub(
   while (result.checkedBlobs < options.maxBlobs && !result.passEnded) {
     const limit = Math.min(pageRows, options.maxBlobs - result.checkedBlobs);
     const rows = await listBlobs(db, { after, before: "~", limit });
-    for (const row of rows) {
-      options.signal?.throwIfAborted();
-      await checkBlob(deps, row, options, result);
+    for (let start = 0; start < rows.length; start += blobsAtOnce) {
+      const some = rows.slice(start, start + blobsAtOnce);
+      const small = await readSmallBlobs(db, some.map(({ blob }) => blob).filter(isRowName));
+      const findRow = async (blob: string) => small.get(blob);
+      for (const row of some) {
+        options.signal?.throwIfAborted();
+        await checkBlob({ ...deps, findRow }, row, options, result);
+      }
     }
     result.passEnded = rows.length < limit;
     after = result.passEnded ? "" : (rows.at(-1)?.blob ?? "");
@@ -61,14 +68,14 @@ export async function scrub(
 }
 
 async function checkBlob(
-  { db, files, report }: { db: Database; files: BlobFiles; report: ReportDamage },
+  { db, report, ...blobs }: { db: Database; report: ReportDamage } & Blobs,
   row: BlobRow,
   options: ScrubOptions,
   result: ScrubReport,
 ): Promise<void> {
   result.checkedBlobs++;
   try {
-    result.checkedBytes += await readBlob({ db, files }, row, options);
+    result.checkedBytes += await readBlob(blobs, row, options);
   } catch (error) {
     if (!(error instanceof BlobDamaged)) throw error;
     const damage = await report(error);
@@ -79,17 +86,24 @@ async function checkBlob(
   if (mended !== null) result.mended.push(mended);
 }
 
+interface Blobs {
+  files: BlobFiles;
+  /** The bytes of a blob that is a row. */
+  findRow: (blob: string) => Promise<Buffer | undefined>;
+}
+
 /** Throws `BlobDamaged` if the bytes are not the recorded ones; returns how many there are. */
 export function readBlob(
-  { db, files }: { db: Database; files: BlobFiles },
+  { files, findRow }: Blobs,
   row: Omit<BlobRow, "damaged">,
   options: Omit<ScrubOptions, "maxBlobs">,
 ): Promise<number> {
-  return isRowName(row.blob) ? readRow(db, row) : readThrough(files.pathOf(row.blob), row, options);
+  return isRowName(row.blob) ? readRow(findRow, row) : readThrough(files.pathOf(row.blob), row, options);
 }
 
-async function readRow(db: Database, row: Omit<BlobRow, "damaged">): Promise<number> {
-  const bytes = await getSmallBlob(db, row.blob);
+async function readRow(findRow: Blobs["findRow"], row: Omit<BlobRow, "damaged">): Promise<number> {
+  const bytes = await findRow(row.blob);
+  if (bytes === undefined) throw new BlobDamaged(row.blob, "missing");
   if (hash("sha256", bytes) !== row.sha256) throw new BlobDamaged(row.blob, "wrong-checksum");
   return bytes.length;
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from "../../db/database.ts";
-import { statement } from "../../db/statement.ts";
+import { isOneOf, statement } from "../../db/statement.ts";
 import { isRowName } from "./blob-name.ts";
 import { BlobDamaged } from "./damage.ts";
 
@@ -17,6 +17,13 @@ const findStatement = statement((q, p: { blob: string }) =>
   q.selectFrom("disk_small_blob").select("bytes").where("blob", "=", p.blob),
 );
 
+const listStatement = statement((q, p: { blobsJson: string }, dialect) =>
+  q
+    .selectFrom("disk_small_blob")
+    .select(["blob", "bytes"])
+    .where(isOneOf(dialect, "blob", p.blobsJson)),
+);
+
 const deleteStatement = statement((q, p: { blob: string }) =>
   q.deleteFrom("disk_small_blob").where("blob", "=", p.blob),
 );
@@ -26,7 +33,17 @@ export const insertSmallBlob = (tx: Queryable, blob: string, bytes: Uint8Array):
 
 export async function findSmallBlob(db: Queryable, blob: string): Promise<Buffer | null> {
   const row = await db.get(findStatement, { blob });
-  return row && Buffer.from(row.bytes.buffer, row.bytes.byteOffset, row.bytes.byteLength);
+  return row && bytesOf(row);
+}
+
+/** By name; those that are lost are missing. */
+export async function readSmallBlobs(db: Queryable, blobs: string[]): Promise<Map<string, Buffer>> {
+  const rows = await db.all(listStatement, { blobsJson: JSON.stringify(blobs) });
+  return new Map(rows.map((row) => [row.blob, bytesOf(row)]));
+}
+
+function bytesOf({ bytes }: { bytes: Uint8Array }): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** Throws `BlobDamaged` if the row is lost; the caller verifies the bytes. */
