@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import {
   ANONYMOUS_BODY_MAX_BYTES,
   ERROR_TEXT_MAX,
@@ -19,6 +20,7 @@ import { collectRoutes } from "../../../test/support/collect-routes.ts";
 import { errorBody } from "../src/http/error-handler.ts";
 import { AppError } from "../src/kernel/errors.ts";
 import { createOpenStreams } from "../src/webhooks/open-streams.ts";
+import { createSessionToken } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { openSocket, readAnswer, requestHead, sendRaw } from "./support/raw-http.ts";
 import { startApp, type TestApp } from "./support/start-app.ts";
@@ -156,8 +158,16 @@ describe("long bodies", () => {
       "POST /files/links/revoke",
       "GET /projects/:id/routers",
     ];
-    for (const prefix of ["/api/v1", "/dashboard/api/in/:projectId/:environment"])
+    const ofTheDashboard = [
+      "POST /files/change",
+      "POST /files/delete",
+      "POST /search/change",
+      "POST /search/delete",
+    ];
+    const dashboard = "/dashboard/api/in/:projectId/:environment";
+    for (const prefix of ["/api/v1", dashboard])
       for (const call of calls) assert.ok(large.includes(call.replace(" ", ` ${prefix}`)), call);
+    for (const call of ofTheDashboard) assert.ok(large.includes(call.replace(" ", ` ${dashboard}`)), call);
 
     const tenant = await app.createTenant("free");
     const empty = JSON.stringify({ files: [] });
@@ -175,6 +185,44 @@ describe("long bodies", () => {
     assert.equal(isAnswered, false);
     assert.deepEqual(new Set(await Promise.all(held.map((socket) => finish(socket, empty)))), new Set([400]));
     assert.equal((await waiting).status, 200);
+  });
+});
+
+describe("large requests whose clients hang up", () => {
+  it("keep their places until their work has ended", async (t) => {
+    const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
+    t.after(() => endTurn());
+    const app = await startApp();
+    t.after(() => app.close());
+    const { turns } = app.app.deps;
+    const tenant = await app.createTenant("pro");
+    const cookie = `Cookie: upstow_session=${await createSessionToken(app, tenant.accountId)}`;
+    const path = `/dashboard/api/in/${tenant.projectId}/live/search/change`;
+    const body = JSON.stringify({ before: "z".repeat(26), name: "a", change: { access: "private" } });
+    const lines = [cookie, `Origin: ${app.url}`, "Content-Type: application/json"];
+    const head = requestHead("POST", path, [...lines, `Content-Length: ${body.length}`]);
+    // Every search has to wait for this one's turn to end.
+    void turns.take("someone else", () => turn);
+    const waitingOf = async (most: number) => {
+      for (let tries = 0; tries < 200 && turns.waitingOf(tenant.accountId) < most; tries++) await wait(10);
+      return turns.waitingOf(tenant.accountId);
+    };
+    for (let sent = 1; sent <= LARGE_REQUESTS_AT_ONCE; sent++) {
+      const socket = await openSocket(app.url);
+      socket.write(head + body);
+      assert.equal(await waitingOf(sent), sent);
+      socket.destroy();
+    }
+    const last = await openSocket(app.url);
+    last.write(head + body);
+    // Once later calls are answered, the service has seen it.
+    const headers = { cookie: cookie.slice("Cookie: ".length) };
+    for (let i = 0; i < 20; i++)
+      assert.equal((await app.call("GET", "/dashboard/api/session", { headers })).status, 200);
+    assert.equal(turns.waitingOf(tenant.accountId), LARGE_REQUESTS_AT_ONCE);
+    endTurn();
+    assert.equal((await readAnswer(last)).status, 200);
+    last.destroy();
   });
 });
 

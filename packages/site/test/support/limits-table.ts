@@ -90,7 +90,7 @@ const accounts: [LimitName, string, string][] = [
   ["LARGE_REQUESTS_AT_ONCE", "Concurrent large requests of an account, per instance", "wait"],
   [
     "LARGE_BODY_BYTES",
-    "Body of a request that isn't large; batches, part URLs and lists of routes are always large",
+    "Body of a request that isn't large; batches, bulk changes, part URLs and lists of routes are always large",
     "waits",
   ],
   ["KEYS_PER_HOUR", "API keys created per account and hour", "429"],

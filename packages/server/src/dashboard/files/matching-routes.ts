@@ -43,19 +43,23 @@ export function matchingFileRoutes(app: ApiApp, deps: Deps): void {
 
   const stop = new AbortController();
   app.addHook("preClose", async () => stop.abort());
-  app.post("/search/delete", { schema: { body: FoundBody } }, async (request) => {
+  app.post("/search/delete", { schema: { body: FoundBody }, config: { isLarge: true } }, async (request) => {
     const { actor, body } = request;
     const own = withAuthor(deps, request);
     const bounds = boundsOf(body, body.before);
     return deleteMatching(own, searcherOf(actor), actor, bounds, toFilter(body), stop.signal);
   });
 
-  app.post("/search/change", { schema: { body: ChangeFoundBody } }, async (request) => {
-    const { actor, body } = request;
-    const own = withAuthor(deps, request);
-    const bounds = boundsOf(body, body.before);
-    return changeMatching(own, admit(actor), actor, bounds, toFilter(body), body.change);
-  });
+  app.post(
+    "/search/change",
+    { schema: { body: ChangeFoundBody }, config: { isLarge: true } },
+    async (request) => {
+      const { actor, body } = request;
+      const own = withAuthor(deps, request);
+      const bounds = boundsOf(body, body.before);
+      return changeMatching(own, admit(actor), actor, bounds, toFilter(body), body.change);
+    },
+  );
 
   app.get("/search/archive", { schema: { querystring: FoundBody } }, async ({ actor, query }, reply) => {
     await spendArchive(deps, actor);

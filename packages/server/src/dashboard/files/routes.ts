@@ -45,15 +45,19 @@ const KeyQuery = Type.Object({ key: Type.String({ minLength: 1, maxLength: FILE_
 const LinkQuery = Type.Object({ ...KeyQuery.properties, ...PageQuery.properties });
 
 export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
-  app.post("/files/delete", { schema: { body: DeleteBody } }, async (request) =>
+  app.post("/files/delete", { schema: { body: DeleteBody }, config: { isLarge: true } }, async (request) =>
     deleteChosen(withAuthor(deps, request), request.actor, [...new Set(request.body.ids)]),
   );
 
-  app.post("/files/change", { schema: { body: ChangeChosenBody } }, async (request) => {
-    const { ids, change } = request.body;
-    const changed = await changeFiles(withAuthor(deps, request), request.actor, [...new Set(ids)], change);
-    return { changed };
-  });
+  app.post(
+    "/files/change",
+    { schema: { body: ChangeChosenBody }, config: { isLarge: true } },
+    async (request) => {
+      const { ids, change } = request.body;
+      const changed = await changeFiles(withAuthor(deps, request), request.actor, [...new Set(ids)], change);
+      return { changed };
+    },
+  );
 
   app.get("/variants", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
     const file = await getFile(deps, actor, query.key);
