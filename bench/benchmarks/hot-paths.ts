@@ -66,7 +66,7 @@ export const hotPaths: HotPath[] = [
     clients: 32,
     facts: async () => ({ sizeBytes: smallBytes }),
     costs: [
-      "a file and its own fsyncs for every body: up to 16 KiB a row, durable by a commit that others share",
+      "a file and its own fsyncs for every body: a row where it is small, durable by a commit that others share",
       "savepoints and insert-or-update in request and completion: as above",
       "clocks and promises around every body: one timer for all, none where nothing is waited for",
     ],

@@ -65,7 +65,7 @@ export function createBlobWriter(
   }
 
   async function gatherRow({ fill }: Source, sizeBytes: number): Promise<SealedBlob> {
-    const memory = createMemory();
+    const memory = createMemory(sizeBytes);
     await fill(memory);
     const rowBytes = memory.bytes();
     if (rowBytes.length !== sizeBytes) throw bodyCutOff();
@@ -79,8 +79,8 @@ export function createBlobWriter(
     rowBytes,
   });
 
-  function openSmall(): OpenBlob {
-    const memory = createMemory();
+  function openSmall(sizeBytes: number): OpenBlob {
+    const memory = createMemory(sizeBytes);
     return {
       push: memory.push,
       async seal(isObject) {
@@ -97,7 +97,7 @@ export function createBlobWriter(
 
   return {
     async open({ isOwned, expectedBytes }) {
-      if (expectedBytes > 0 && expectedBytes <= options.largestRowBytes) return openSmall();
+      if (expectedBytes > 0 && expectedBytes <= options.largestRowBytes) return openSmall(expectedBytes);
       active++;
       const temp = await files.openTemp().catch((error: unknown) => {
         active--;
@@ -146,17 +146,16 @@ function sourceOf({ buffer, byteOffset, byteLength }: Uint8Array): Source {
   };
 }
 
-function createMemory() {
-  const chunks: Buffer[] = [];
+/** One copy, because a chunk of one byte can keep 64 KiB of a connection's buffer alive. */
+function createMemory(sizeBytes: number) {
+  const memory = Buffer.allocUnsafe(sizeBytes);
+  let length = 0;
   return {
     push(chunk: Buffer): null {
-      chunks.push(chunk);
+      length += chunk.copy(memory, length);
       return null;
     },
-    bytes(): Buffer {
-      const [first] = chunks;
-      return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-    },
+    bytes: () => memory.subarray(0, length),
   };
 }
 

@@ -7,7 +7,7 @@ import { BlobDamaged } from "./damage.ts";
  * Up to this size a blob is a row, made durable by the commit that records it: one fsync for all that arrive together,
  * while each file needs two.
  */
-export const largestRowBytes = 16 * 1024;
+export const largestRowBytes = 32 * 1024;
 
 const insertStatement = statement((q, p: { blob: string; bytes: Uint8Array }) =>
   q.insertInto("disk_small_blob").values({ blob: p.blob, bytes: p.bytes }),
