@@ -176,8 +176,9 @@ export const ARCHIVE_FILES_MAX = 250;
 export const ARCHIVE_FOUND_MAX = 10_000;
 /** Bytes of one archive. */
 export const ARCHIVE_BYTES_MAX = 50 * GB;
-/** Archives that one account starts per minute. */
+/** Archives that one account starts per minute, and downloads at once from one instance. */
 export const ARCHIVES_PER_MINUTE = 30;
+export const ARCHIVES_AT_ONCE = 10;
 /** Files that one call of the dashboard changes: for more, it is called again. */
 export const CHANGES_PER_CALL = 200;
 /** Characters of one search term in the dashboard. */

@@ -4,7 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { ARCHIVES_AT_ONCE } from "@upstow/contract";
+import { createArchive } from "../src/dashboard/files/archive.ts";
 import { statement } from "../src/db/statement.ts";
 import { createId } from "../src/kernel/ids.ts";
 import { createSessionToken } from "./support/console-client.ts";
@@ -154,5 +157,52 @@ onAnyDatabase("an archive of chosen files", (database) => {
     await app.app.deps.bandwidth.flush();
     const { body } = await app.call("GET", "usage", { key: tenant.live });
     assert.ok(body.usage.bandwidthBytes >= text.length, JSON.stringify(body));
+  });
+
+  test("of a thousand like names are told apart, and others get their turns meanwhile", async () => {
+    const count = 1_000;
+    const name = `${"ä".repeat(240)}.txt`;
+    const files = Array.from({ length: count }, () => ({ id: "0", key: "none", name, size_bytes: 1 }));
+    let turns = 0;
+    const countTurn = () => {
+      turns++;
+      next = setImmediate(countTurn);
+    };
+    let next = setImmediate(countTurn);
+    const { body } = createArchive(app.app.deps, files, 0, new AbortController().signal);
+    const archive = Buffer.concat(await body.toArray()).toString();
+    clearImmediate(next);
+    assert.ok(turns >= count, `${turns} turns`);
+    const stem = "ä".repeat(98);
+    const named = [...archive.matchAll(/^.*(ä+(?: \(\d+\))?\.txt): not available/gm)].map((line) => line[0]);
+    assert.equal(new Set(named).size, count);
+    assert.ok(named.at(-1)?.includes(`${stem} (${count}).txt:`), named.at(-1));
+  });
+
+  test("are no more at once than an account may download, and one that hangs up makes room", async () => {
+    const own = await app.createTenant("pro");
+    const headers = { cookie: await enter(own) };
+    const { turns } = app.app.deps;
+    // Every search has to wait for this one's turn to end.
+    const { promise: turn, resolve: endTurn } = Promise.withResolvers<void>();
+    void turns.take("someone else", () => turn);
+    const path = `/dashboard/api/in/${own.projectId}/live/search/archive?name=a&before=${"z".repeat(26)}`;
+    const start = (signal?: AbortSignal) =>
+      fetch(app.url + path, { headers, ...(signal && { signal }) }).then(
+        (response) => response.status,
+        () => 0,
+      );
+    const first = new AbortController();
+    const statuses = [start(first.signal)];
+    for (let i = 1; i < ARCHIVES_AT_ONCE; i++) statuses.push(start());
+    while (turns.waitingOf(own.accountId) < ARCHIVES_AT_ONCE) await wait(5);
+    assert.equal(await start(), 429);
+    first.abort();
+    // What waits for its turn still does, so one more is the new one.
+    for (let tries = 0; tries < 200 && turns.waitingOf(own.accountId) === ARCHIVES_AT_ONCE; tries++)
+      await Promise.race([start(), wait(20)]);
+    assert.ok(turns.waitingOf(own.accountId) > ARCHIVES_AT_ONCE);
+    endTurn();
+    assert.deepEqual(new Set(await Promise.all(statuses)), new Set([0, 404]));
   });
 });

@@ -39,7 +39,7 @@ import { sendTestEvent } from "../webhooks/send-test-event.ts";
 import { signDelivery, urlToSign } from "../webhooks/sign-delivery.ts";
 import { getKeysToSignWith } from "../webhooks/signing-keys.ts";
 import { enterProject, type Role } from "./access.ts";
-import { archiveRoutes } from "./files/archive.ts";
+import { archiveRoutes } from "./files/archive-routes.ts";
 import { matchingFileRoutes } from "./files/matching-routes.ts";
 import { chosenFileRoutes, fileSearchRoutes } from "./files/routes.ts";
 import { logSearchRoutes, logStreamRoutes } from "./logs/routes.ts";

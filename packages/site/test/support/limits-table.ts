@@ -122,6 +122,8 @@ const lists: [LimitName, string, string][] = [
   ["METADATA_FILTER_MAX", "Characters of a metadata filter's key, and of its value", "400"],
   ["SHORT_LIST_MAX", "Sessions, and attempts of a delivery, in one list", "the rest is omitted"],
   ["PASSKEYS_MAX", "Passkeys per account", "400"],
+  ["ARCHIVES_PER_MINUTE", "ZIP archives that an account starts per minute", "429"],
+  ["ARCHIVES_AT_ONCE", "ZIP archives that an account downloads at once, per instance", "429"],
   ["ARCHIVE_FILES_MAX", "Files in one downloaded ZIP archive", "400"],
   ["ARCHIVE_FOUND_MAX", "Files in a ZIP archive of everything that a search finds", "400"],
   ["CHANGES_PER_CALL", "Files changed by one dashboard request", "400"],

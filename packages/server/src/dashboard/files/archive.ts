@@ -1,64 +1,13 @@
 import { Readable } from "node:stream";
-import { ARCHIVE_BYTES_MAX, ARCHIVE_FILES_MAX, ARCHIVES_PER_MINUTE, Type } from "@upstow/contract";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeZip } from "client-zip";
 import type { FileRow } from "../../db/schema.ts";
-import { isOneOf, statement } from "../../db/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { notEnded } from "../../files/life.ts";
-import type { Scope } from "../../files/queries.ts";
-import { type ApiApp, signalGone } from "../../http/request-context.ts";
-import type { Actor } from "../../kernel/actor.ts";
-import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { recallServedFile } from "../../serving/queries.ts";
 import { objectOfFile, readStored } from "../../serving/stored-bytes.ts";
-import { spend } from "../throttle.ts";
 
-const oneId = "[0-9a-hjkmnp-tv-z]{26}";
-const ArchiveQuery = Type.Object({
-  ids: Type.String({
-    pattern: `^${oneId}(?:,${oneId}){0,${ARCHIVE_FILES_MAX - 1}}$`,
-    maxLength: 27 * ARCHIVE_FILES_MAX,
-  }),
-});
-
-const listChosen = statement((q, p: Scope & { idsJson: string; now: number }, dialect) =>
-  q
-    .selectFrom("file")
-    .select(["id", "key", "name", "size_bytes"])
-    .where(isOneOf(dialect, "id", p.idsJson))
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("status", "<>", "DELETED")
-    .where(notEnded(p.now))
-    .orderBy("id"),
-);
 export type ArchivedFile = Pick<FileRow, "id" | "key" | "name" | "size_bytes">;
-
-/** A GET, because only then does the browser write the archive to disk as it arrives. */
-export function archiveRoutes(app: ApiApp, deps: Deps): void {
-  app.get("/files/archive", { schema: { querystring: ArchiveQuery } }, async ({ actor, query }, reply) => {
-    const ids = [...new Set(query.ids.split(","))];
-    const { projectId, environment } = actor;
-    await spendArchive(deps, actor);
-    const files = await deps.db.all(listChosen, {
-      projectId,
-      environment,
-      idsJson: JSON.stringify(ids),
-      now: deps.now(),
-    });
-    if (files.length === 0) throw notFound("File");
-    const totalBytes = files.reduce((sum, file) => sum + file.size_bytes, 0);
-    if (totalBytes > ARCHIVE_BYTES_MAX) {
-      throw invalid("ids", `has ${totalBytes} bytes, and an archive at most ${ARCHIVE_BYTES_MAX}`);
-    }
-    const archive = createArchive(deps, files, ids.length - files.length, signalGone(reply.raw));
-    return reply.headers(archive.headers).send(archive.body);
-  });
-}
-
-export function spendArchive(deps: Deps, { accountId }: Actor): Promise<void> {
-  return spend(deps, `archive:${accountId}`, ARCHIVES_PER_MINUTE);
-}
 
 /** The ZIP as it is sent, file after file. `goneCount` more were asked for. */
 export function createArchive(deps: Deps, files: ArchivedFile[], goneCount: number, signal: AbortSignal) {
@@ -77,6 +26,8 @@ async function* listEntries(deps: Deps, files: ArchivedFile[], goneCount: number
   const nameFor = createArchiveNames();
   const leftOut: string[] = [];
   for (const file of files) {
+    // Small files come from memory, and what cannot be read from nowhere: thousands would be one long stall.
+    await nextTurn();
     const name = nameFor(file.name);
     const opened = await open(deps, file, signal);
     if (typeof opened === "string") leftOut.push(`${name}: ${opened}`);
@@ -133,10 +84,15 @@ const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
  */
 function createArchiveNames(): (fileName: string) => string {
   const taken = new Set<string>();
+  /** The last number of each name, because counting from 2 for every one of 10,000 like names takes a minute. */
+  const numbers = new Map<string, number>();
   return (fileName) => {
     const { stem, extension } = split(toSafe(fileName));
     let name = stem + extension;
-    for (let n = 2; taken.has(fold(name)); n++) name = `${stem} (${n})${extension}`;
+    const folded = fold(name);
+    let number = numbers.get(folded) ?? 1;
+    while (taken.has(fold(name))) name = `${stem} (${++number})${extension}`;
+    numbers.set(folded, number);
     taken.add(fold(name));
     return name;
   };
@@ -156,7 +112,12 @@ function toSafe(fileName: string): string {
 
 function split(name: string): { stem: string; extension: string } {
   const [, stem = name, extension = ""] = /^(.+?)(\.[^. ]{1,16})?$/su.exec(name) ?? [];
-  let short = stem;
-  while (Buffer.byteLength(short + extension) > mostBytes) short = [...short].slice(0, -1).join("");
+  let left = mostBytes - Buffer.byteLength(extension);
+  let short = "";
+  for (const character of stem) {
+    left -= Buffer.byteLength(character);
+    if (left < 0) break;
+    short += character;
+  }
   return { stem: short, extension };
 }

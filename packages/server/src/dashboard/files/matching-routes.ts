@@ -1,16 +1,12 @@
-import { ARCHIVE_BYTES_MAX, ARCHIVE_FOUND_MAX, PageQuery, Type } from "@upstow/contract";
+import { PageQuery, Type } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
-import type { FileFilter } from "../../files/file-filter.ts";
-import { countFiles, type Searcher, searchFiles } from "../../files/list-files.ts";
+import { countFiles, type Searcher } from "../../files/list-files.ts";
 import { dashboardBudget } from "../../files/look-through.ts";
-import type { FoundFile } from "../../files/queries.ts";
 import { boundsOf, encodeCursor, startPage } from "../../http/paging.ts";
-import { type ApiApp, signalGone, withAuthor } from "../../http/request-context.ts";
+import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { AppError, notFound } from "../../kernel/errors.ts";
 import { admitSearch } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
-import { createArchive, spendArchive } from "./archive.ts";
 import { ChangeBody, changeMatching } from "./change-files.ts";
 import { deleteMatching } from "./delete-chosen.ts";
 import { searchTerms, toFilter } from "./search-terms.ts";
@@ -18,10 +14,10 @@ import { searchTerms, toFilter } from "./search-terms.ts";
 const id = Type.String({ minLength: 26, maxLength: 26, pattern: "^[0-9a-hjkmnp-tv-z]{26}$" });
 const CountQuery = Type.Object({ ...searchTerms, cursor: PageQuery.properties.cursor });
 /** Below `before`: what was uploaded after the count is left alone. */
-const FoundBody = Type.Object({ ...searchTerms, before: id });
+export const FoundBody = Type.Object({ ...searchTerms, before: id });
 const ChangeFoundBody = Type.Object({ ...FoundBody.properties, change: ChangeBody });
 
-/** What is done with all files that a search finds, loaded in the page or not. */
+/** What is done with all files that a search finds, loaded in the page or not. Downloading them is among the archives. */
 export function matchingFileRoutes(app: ApiApp, deps: Deps): void {
   const { db, turns } = deps;
   const searcherOf = ({ accountId }: Actor): Searcher => ({ db, turns, accountId, budget: dashboardBudget });
@@ -60,42 +56,4 @@ export function matchingFileRoutes(app: ApiApp, deps: Deps): void {
       return changeMatching(own, admit(actor), actor, bounds, toFilter(body), body.change);
     },
   );
-
-  app.get("/search/archive", { schema: { querystring: FoundBody } }, async ({ actor, query }, reply) => {
-    await spendArchive(deps, actor);
-    const { projectId, environment } = actor;
-    const wanted = { projectId, environment, ...boundsOf(query, query.before), now: deps.now() };
-    const files = await collect(admit(actor), wanted, toFilter(query));
-    if (files.length === 0) throw notFound("File");
-    const archive = createArchive(deps, files, 0, signalGone(reply.raw));
-    return reply.headers(archive.headers).send(archive.body);
-  });
-}
-
-const batchSize = 500;
-
-/** All of them, in turns with other searches; throws once they are more than an archive holds. */
-async function collect(
-  searcher: Searcher,
-  { before, ...span }: Parameters<typeof countFiles>[1],
-  filter: FileFilter,
-): Promise<FoundFile[]> {
-  const files: FoundFile[] = [];
-  let bytes = 0;
-  for (let next: string | null = before; next !== null; ) {
-    const wanted = { ...span, before: next, take: batchSize };
-    const { rows, scannedTo } = await searchFiles(searcher, wanted, { ...filter, withImage: false });
-    files.push(...rows);
-    bytes += rows.reduce((sum, file) => sum + file.size_bytes, 0);
-    if (files.length > ARCHIVE_FOUND_MAX) throw tooLarge(`${ARCHIVE_FOUND_MAX} files`);
-    if (bytes > ARCHIVE_BYTES_MAX) throw tooLarge(`${ARCHIVE_BYTES_MAX} bytes`);
-    next = rows.length === batchSize ? (rows.at(-1)?.id ?? null) : scannedTo;
-  }
-  return files;
-}
-
-function tooLarge(most: string): AppError {
-  return new AppError("VALIDATION_ERROR", `More matches than the ${most} of an archive.`, {
-    suggestion: "Narrow the search.",
-  });
 }
