@@ -36,8 +36,8 @@ function readCommandLine() {
   const sizes = values.sizes?.split(",").map(Number) ?? null;
   if (sizes?.some((size) => !(size > 0))) throw new UsageError("--sizes takes numbers, with commas between");
   const before = values.before ?? null;
-  if (before !== null && positionals.join() !== "gains")
-    throw new UsageError("--before goes with gains, and with no other");
+  if (before !== null && !["gains", "one-project"].includes(positionals.join()))
+    throw new UsageError("--before goes with gains or one-project, one at a time");
   // What is kept is compared with one commit only.
   const isSaved = values.save && before === null;
   return { names: positionals, rounds, seconds, sizes, before, isSaved, isHelp: values.help };

@@ -283,6 +283,23 @@ describe("PostgreSQL", () => {
     await db.run(insert, { bucket: "new" });
   });
 
+  it("spares the others of a lane what one of them sends with the commit, or leaves unsent", async (t) => {
+    const { db } = await openMigrated(t);
+    await db.run(insert, { bucket: "taken" });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, i) =>
+        db.transact(async (tx) => {
+          await withCommit(tx, () => tx.run(insert, { bucket: i === 3 ? "taken" : `end-${i}` }));
+          if (i === 6) throw new Error("refused after that");
+        }, "lane"),
+      ),
+    );
+    const failed = outcomes.flatMap(({ status }, i) => (status === "rejected" ? [i] : []));
+    assert.deepEqual(failed, [3, 6]);
+    for (let i = 0; i < 12; i++)
+      assert.equal((await db.get(find, { bucket: `end-${i}` })) === null, failed.includes(i), `job ${i}`);
+  });
+
   it("goes on after another instance has changed a table under prepared statements", async (t) => {
     const { db } = await openMigrated(t);
     const look = () => db.get(find, { bucket: "b" });

@@ -33,6 +33,11 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "55P03";
 }
 
+/** The server has rejected a statement, and with it the whole transaction; not because it is unavailable. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof pg.DatabaseError || error instanceof UniqueViolation;
+}
+
 /** Another instance's migration has changed what the prepared statement returns. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.routine === "RevalidateCachedQuery";

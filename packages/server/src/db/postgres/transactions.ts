@@ -2,7 +2,7 @@ import type { Queryable } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import type { Statement } from "../statement.ts";
 import type { Connections, Send } from "./connections.ts";
-import { isConflict, isLost, isOutdated } from "./errors.ts";
+import { isConflict, isLost, isOutdated, isRefused } from "./errors.ts";
 
 type Work = (tx: Queryable) => Promise<unknown>;
 type Outcome = PromiseSettledResult<unknown>;
@@ -32,13 +32,15 @@ export function createTransactions(connections: Connections): Transactions {
   }
 
   async function asOne(works: Work[]): Promise<Outcome[] | null> {
+    let isDirty = false;
+    let failure: unknown;
+    const onDirty = (error?: unknown) => {
+      isDirty = true;
+      failure ??= error;
+    };
     try {
-      return await connections.lend((send) => {
-        let isDirty = false;
-        const onDirty = () => {
-          isDirty = true;
-        };
-        return inTransaction(
+      return await connections.lend((send) =>
+        inTransaction(
           send,
           async (tx) => {
             const outcomes = await Promise.allSettled(
@@ -60,11 +62,12 @@ export function createTransactions(connections: Connections): Transactions {
             return outcomes;
           },
           onDirty,
-        );
-      });
+        ),
+      );
     } catch (error) {
       // After any other error the transaction may have been committed, so repeating it could apply it twice.
       if (error instanceof MemberFailed || canBeDoneAgain(error)) return null;
+      if (error === failure && isRefused(error)) return null;
       throw error;
     }
   }
@@ -91,7 +94,7 @@ const canBeDoneAgain = (error: unknown) => isConflict(error) || isOutdated(error
 export async function inTransaction<T>(
   send: Send,
   work: (tx: Queryable) => Promise<T>,
-  onDirty: () => void = () => {},
+  onDirty: (error?: unknown) => void = () => {},
 ): Promise<T> {
   let failure: unknown;
   const ends: (() => Promise<unknown>)[] = [];
@@ -107,10 +110,14 @@ export async function inTransaction<T>(
   try {
     const tx = queryable(sendWithin, (error) => {
       failure ??= error;
-      onDirty();
+      onDirty(error);
     });
-    const result = await work({ ...tx, atEnd: (end) => void ends.push(end) });
-    await begun;
+    const atEnd = (end: () => Promise<unknown>) => {
+      // It is going to be sent, whatever becomes of the job.
+      onDirty();
+      ends.push(end);
+    };
+    const result = await work({ ...tx, atEnd });
     // Even if the work has caught the error: the server would turn COMMIT into a rollback.
     if (failure !== undefined) throw failure;
     const ended = Promise.all(
@@ -125,7 +132,7 @@ export async function inTransaction<T>(
     if (ends.length > 0) await sentByNow();
     if (failure !== undefined) throw failure;
     hasEnded = true;
-    await send({ text: "COMMIT" });
+    await Promise.all([begun, send({ text: "COMMIT" })]);
     await ended;
     // COMMIT succeeds too when it rolls back.
     if (failure !== undefined) throw failure;

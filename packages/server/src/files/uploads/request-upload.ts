@@ -1,5 +1,5 @@
 import { BUCKET_PUT_MAX_BYTES, PART_URL_SEC, type RequestUploadBody, SINGLE_URL_SEC } from "@upstow/contract";
-import type { Queryable } from "../../db/database.ts";
+import { type Queryable, withCommit } from "../../db/database.ts";
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -10,7 +10,7 @@ import { findRoute, requireServes } from "../../projects/file-routes/find-route.
 import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes, periodOf } from "../../projects/usage/period.ts";
 import { reserveQuota } from "../../projects/usage/quota.ts";
-import { quotaLimits } from "../../projects/usage/quota-limits.ts";
+import { isLimited, quotaLimits } from "../../projects/usage/quota-limits.ts";
 import { UnknownStore } from "../../storage/object-store.ts";
 import { buildStorageKey, objectKey, placeFor } from "../../storage/storage-key.ts";
 import { hasEnded, readExpiry } from "../life.ts";
@@ -263,9 +263,9 @@ export async function openUpload(
   const limits = quotaLimits(actor.environment, actor.tier, file.upload_id !== null);
   const period = periodOf(now);
   const saved = { ...file, reserved_period: period, reap_at: now + emptyLifeMs(urlSec) };
-  return deps.db.transact(async (tx) => {
-    const [held] = await Promise.all([
-      actor.storeName === null ? undefined : tx.get(holdStore, { id: actor.storeName }),
+  const bytes = countedBytes(file, file.size_bytes);
+  const save = (tx: Queryable) =>
+    Promise.all([
       addFile(tx, saved),
       writeLog(tx, now, {
         projectId: actor.projectId,
@@ -280,7 +280,13 @@ export async function openUpload(
           multipart: file.upload_id !== null,
         },
       }),
-      reserveQuota(tx, actor, { bytes: countedBytes(file, file.size_bytes), period }, limits),
+      reserveQuota(tx, actor, { bytes, period }, limits),
+    ]);
+  return deps.db.transact(async (tx) => {
+    const [held] = await Promise.all([
+      actor.storeName === null ? undefined : tx.get(holdStore, { id: actor.storeName }),
+      // What no quota can refuse is sent with the commit, which saves a round trip.
+      isLimited(limits, bytes) ? save(tx) : withCommit(tx, () => save(tx)),
     ]);
     if (held === null) throw new UnknownStore("the project's bucket was removed at this moment");
     await onSaved(tx, saved);

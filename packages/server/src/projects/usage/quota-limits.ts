@@ -33,6 +33,20 @@ export function quotaLimits(environment: Environment, tier: TierName, isMultipar
   return withCeiling(storageBytes, uploadsPerMonth, projects);
 }
 
+/** Whether a reservation of this many bytes can be refused. */
+export function isLimited(limits: QuotaLimits, bytes: number): boolean {
+  const { account, uploads, openUploads } = limits;
+  return (
+    account !== null ||
+    [storageLimit(limits, bytes), uploads, openUploads].some((limit) => limit !== unlimited)
+  );
+}
+
+/** A file that takes no storage is not blocked by a quota that is used up. */
+export function storageLimit({ storageBytes }: QuotaLimits, bytes: number): number {
+  return bytes === 0 ? unlimited : storageBytes;
+}
+
 /** An account gets what its maximum number of projects would get, so deleting and recreating gains nothing. */
 function withCeiling(
   storageBytes: number | null,

@@ -19,10 +19,11 @@ import {
 } from "./queries.ts";
 import {
   checkCeiling,
+  isLimited,
   type QuotaLimits,
+  storageLimit,
   storageReached,
   type Use,
-  unlimited,
   uploadsReached,
 } from "./quota-limits.ts";
 import { addUsage } from "./shares.ts";
@@ -77,10 +78,7 @@ const takePlaces = gather<Places>(
  */
 async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
   const { account } = limits;
-  const storageBytes = bytes === 0 ? unlimited : limits.storageBytes;
-  const isLimited =
-    account !== null ||
-    [storageBytes, limits.uploads, limits.openUploads].some((limit) => limit !== unlimited);
+  const mayBeRefused = isLimited(limits, bytes);
   const change = {
     ...scope,
     period,
@@ -91,16 +89,16 @@ async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, cou
   };
   await Promise.all([
     account && tx.get(lockAccount, scope),
-    isLimited && tx.get(lockTotal, scope),
+    mayBeRefused && tx.get(lockTotal, scope),
     addUsage(tx, change),
   ]);
-  if (!isLimited) return;
+  if (!mayBeRefused) return;
   const [use, ofAccount] = await Promise.all([
     findUse(tx, scope, period),
     account && tx.get(sumAccountUse, { ...scope, period }),
   ]);
   const before = without(use, { bytes, count });
-  if (use.storedBytes + use.reservedBytes > storageBytes)
+  if (use.storedBytes + use.reservedBytes > storageLimit(limits, bytes))
     throw storageReached(scope.environment, before, limits.storageBytes);
   if (use.uploads + use.reservedUploads > limits.uploads || use.reservedUploads > limits.openUploads)
     throw uploadsReached(before, limits);
@@ -115,8 +113,7 @@ async function reserveInTotal(tx: Queryable, { scope, period, limits, bytes, cou
   // an upsert.
   const [, total, places, use] = await Promise.all([
     account && tx.get(lockAccount, scope),
-    // A file that takes no storage is not blocked by an account that is over its limit.
-    tx.run(reserveBytes, { ...scope, bytes, limit: bytes === 0 ? unlimited : limits.storageBytes }),
+    tx.run(reserveBytes, { ...scope, bytes, limit: storageLimit(limits, bytes) }),
     tx.run(reserveMoreUploads, ofMonth),
     account && tx.get(sumAccountUse, { ...scope, period }),
   ]);

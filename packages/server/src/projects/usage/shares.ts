@@ -28,23 +28,13 @@ const added = (p: UsageChange) => ({
   reserved_uploads: sql<number>`usage_share.reserved_uploads + cast(${p.reservedUploads} as bigint)`,
 });
 
-/** Waits for no one: neither for another upload nor for an instance that stands still. */
-const addToFreeShare = statement((q, p: UsageChange) =>
-  q
-    .updateTable("usage_share")
-    .set(added(p))
-    .where("project_id", "=", p.projectId)
-    .where("environment", "=", p.environment)
-    .where("period", "=", p.period)
-    .where(
-      "share",
-      "=",
-      sql<number>`(select share from usage_share as free
-        where project_id = ${p.projectId} and environment = ${p.environment} and period = ${p.period}
-        order by share limit 1 for no key update skip locked)`,
-    ),
-);
+/** Without waiting for anyone, neither for another upload nor for an instance that stands still. */
+const freeShare = (p: Pick<UsageChange, "projectId" | "environment" | "period">) =>
+  sql<number>`(select share from usage_share as free
+    where project_id = ${p.projectId} and environment = ${p.environment} and period = ${p.period}
+    order by share limit 1 for no key update skip locked)`;
 
+/** One statement, so that it can go with the commit. */
 const addToShare = statement((q, p: UsageChange & { share: number }) =>
   q
     .insertInto("usage_share")
@@ -52,7 +42,7 @@ const addToShare = statement((q, p: UsageChange & { share: number }) =>
       project_id: p.projectId,
       environment: p.environment,
       period: p.period,
-      share: p.share,
+      share: sql<number>`coalesce(${freeShare(p)}, cast(${p.share} as bigint))`,
       stored_bytes: p.storedBytes,
       reserved_bytes: p.reservedBytes,
       uploads: p.uploads,
@@ -65,7 +55,6 @@ const addToShare = statement((q, p: UsageChange & { share: number }) =>
 
 /** On PostgreSQL only. */
 export async function addUsage(tx: Queryable, change: UsageChange): Promise<void> {
-  if ((await tx.run(addToFreeShare, change)) === 1) return;
   await tx.run(addToShare, { ...change, share: Math.floor(Math.random() * mostShares) });
 }
 
