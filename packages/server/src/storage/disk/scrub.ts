@@ -28,7 +28,7 @@ export interface ScrubReport {
 }
 
 const pageRows = 100;
-/** Read together if they are rows, which are at most 16 KiB each. */
+/** Read together if they are rows, which are small. */
 const blobsAtOnce = 20;
 const bufferBytes = 1024 * 1024;
 
