@@ -21,6 +21,11 @@ export class JsonText {
   }
 }
 
+/** No response came at all. What browsers say of it differs, and helps nobody. */
+export function unreachable(): ApiError {
+  return new ApiError(0, "The server cannot be reached.", "Check the connection and try again.");
+}
+
 let onSignedOut = () => {};
 
 /** What to do when the server no longer knows the session. */
@@ -77,7 +82,7 @@ async function request(method: string, path: string, body: unknown, options: Req
           }),
     });
   } catch {
-    throw new ApiError(0, "The server cannot be reached.", "Check the connection and try again.");
+    throw unreachable();
   }
 }
 

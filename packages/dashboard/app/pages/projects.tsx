@@ -10,6 +10,7 @@ import { SafeText, showHidden } from "../parts/safe-text.tsx";
 import { Empty } from "../parts/states.tsx";
 import { goTo, Link } from "../router.tsx";
 import type { ProjectItem } from "../workspace.ts";
+import { roleLabels } from "./members/roles.tsx";
 
 interface ProjectsProps {
   account: Account;
@@ -54,7 +55,7 @@ function ProjectRow({ project: { id, name, role, createdAt } }: { project: Proje
         </strong>
         <span className="dim">Created {formatAgo(createdAt)}</span>
       </span>
-      <span className="tag">{role}</span>
+      <span className="tag">{roleLabels[role]}</span>
       {(["live", "test"] as const).map((environment) => (
         <Link key={environment} className="button" to={addressOf(id, environment, "files")}>
           {environment === "live" ? "Live files" : "Test files"}

@@ -1,6 +1,7 @@
 import { Icon } from "@upstow/kit/icon";
 import { xIcon } from "@upstow/kit/icons";
 import { createContext, type ReactNode, useEffect, useRef } from "react";
+import { giveFocusTo } from "./keep-focus.ts";
 import { SafeText, showHidden } from "./safe-text.tsx";
 
 interface DialogProps {
@@ -26,7 +27,8 @@ export function Dialog(props: DialogProps) {
     if (dialog !== null && !dialog.open) {
       opener.current = document.activeElement;
       dialog.showModal();
-      if (!dialog.classList.contains("sheet")) dialog.querySelector<HTMLElement>("input, select")?.focus();
+      if (!dialog.classList.contains("sheet"))
+        dialog.querySelector<HTMLElement>("input, select, textarea")?.focus();
     }
     return () => giveFocusBack(opener.current);
   }, []);
@@ -58,7 +60,5 @@ export function Dialog(props: DialogProps) {
 
 /** Browsers do it for a dialog that is closed, and not for one that goes because its work is done. */
 export function giveFocusBack(opener: Element | null): void {
-  if (document.activeElement !== document.body) return;
-  const heir = opener?.isConnected ? opener : document.getElementById("content");
-  if (heir instanceof HTMLElement) heir.focus();
+  if (document.activeElement === document.body) giveFocusTo(opener);
 }

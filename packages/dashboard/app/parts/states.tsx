@@ -35,6 +35,19 @@ export function Loading() {
   );
 }
 
+/** Boxes as high as what they stand for, so that nothing moves when it arrives. */
+export function LoadingBoxes({ of, count }: { of: "chart" | "meter"; count: number }) {
+  return (
+    <div className={`${of}s waiting`} role="status" aria-busy="true">
+      <span className="visually-hidden">Loading</span>
+      {Array.from({ length: count }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <div key={i} className={of} />
+      ))}
+    </div>
+  );
+}
+
 /** Shows a list in whichever state it is; `children` only where there is something in it. */
 export function ListState(props: {
   list: { items: unknown[]; error: unknown; isLoading: boolean; reload: () => void };

@@ -79,6 +79,22 @@ test("a list whose next part does not come asks once, and goes on from there whe
   await context.close();
 });
 
+test("a preview that cannot be read says so in words of its own, and is read on another try", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  await uploadFile(dashboard.app, "first words", { key: tenant.live, name: "a.txt" });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(tenant, "files"));
+  const isFile = (url: URL) => url.pathname.endsWith("/a.txt");
+  await page.route(isFile, (route) => route.abort());
+  await page.getByRole("button", { name: "a.txt", exact: true }).click();
+  const panel = page.getByRole("dialog", { name: "a.txt" });
+  await panel.getByText("The server cannot be reached. Check the connection and try again.").waitFor();
+  await page.unroute(isFile);
+  await panel.getByRole("button", { name: "Try again" }).click();
+  await panel.getByText("first words").waitFor();
+  await context.close();
+});
+
 test("a date that is none leaves the page as it is, also in its address", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
@@ -115,7 +131,7 @@ test("the address of a project that is gone, or another's, shows no other projec
   await other.goto(`${app.url}/dashboard`);
   await other.getByLabel("Project", { exact: true }).selectOption("New project…");
   await other.getByLabel("Name").fill("made elsewhere");
-  await other.getByRole("button", { name: "Create" }).click();
+  await other.getByRole("dialog").getByRole("button", { name: "Create" }).click();
   await other.getByRole("heading", { level: 1, name: "made elsewhere" }).waitFor();
   const path = new URL(other.url()).pathname;
   await page.evaluate(`history.pushState(null, "", "${path}"); dispatchEvent(new PopStateEvent("popstate"))`);

@@ -34,6 +34,13 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
   }
   assert.ok(seen.size > 300, `${seen.size} files were seen`);
 
+  await page.evaluate("scrollTo(0, 0)");
+  await page.getByRole("button", { name: "Name", exact: true }).click();
+  await page.getByText("Sorted within the newest 2,000 files. Narrow the search to sort all.").waitFor();
+  await page.getByRole("button", { name: "upload-098000.txt" }).waitFor();
+  await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/files`);
+  await page.getByRole("button", { name: "upload-099999.txt" }).waitFor();
+
   const search = async (label: string, text: string) => {
     const answer = page.waitForResponse((response) => response.url().includes("/search?"));
     await page.getByLabel(label).fill(text);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { createAccount } from "../../../server/src/projects/accounts/accounts.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
-import { pressOn, tabTo } from "../support/keyboard.ts";
+import { pressOn, pressOnPage, tabTo, testByKeyboard } from "../support/keyboard.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 // With keyboard.slow.test.ts and the first of main-tasks.test.ts: every main task without a mouse.
@@ -12,11 +12,12 @@ before(async () => {
 });
 after(() => dashboard.close());
 
-test("by keyboard alone: signing in, a project, a file route and a key that works", async () => {
+testByKeyboard("signing in, a project, a file route and a key that works", async (view) => {
   const { app } = dashboard;
-  const credentials = { email: "keys@example.com", password: "correct horse battery" };
+  const email = `${view.colorScheme ?? "light"}@example.com`;
+  const credentials = { email, password: "correct horse battery" };
   await createAccount(app.app.deps, { ...credentials, tier: "free" });
-  const { page, context } = await dashboard.open(null);
+  const { page, context } = await dashboard.open(null, view);
   await page.goto(`${app.url}/dashboard`);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await tabTo(page, "Email address");
@@ -29,8 +30,8 @@ test("by keyboard alone: signing in, a project, a file route and a key that work
   await page.keyboard.type("Shop");
   await page.keyboard.press("Enter");
 
-  await page.getByRole("link", { name: "File routes" }).waitFor();
-  await pressOn(page, "File routes");
+  await page.getByRole("heading", { level: 1, name: "Shop" }).waitFor();
+  await pressOnPage(page, "File routes");
   await page.getByRole("heading", { level: 1, name: "File routes" }).waitFor();
   await pressOn(page, "Create route");
   await page.getByRole("dialog", { name: "Create route" }).waitFor();
@@ -39,7 +40,7 @@ test("by keyboard alone: signing in, a project, a file route and a key that work
   await page.keyboard.press("Enter");
   await page.getByRole("listitem").filter({ hasText: "receipts" }).waitFor();
 
-  await pressOn(page, "Settings");
+  await pressOnPage(page, "Settings");
   await page.getByRole("button", { name: "Create key" }).waitFor();
   await pressOn(page, "Create key");
   await page.getByRole("dialog", { name: "Create key" }).waitFor();
@@ -51,10 +52,10 @@ test("by keyboard alone: signing in, a project, a file route and a key that work
   await context.close();
 });
 
-test("by keyboard alone: a file is uploaded, deleted, and the deletion undone", async () => {
+testByKeyboard("a file is uploaded, deleted, and the deletion undone", async (view) => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
-  const { page, context } = await dashboard.open(tenant.accountId);
+  const { page, context } = await dashboard.open(tenant.accountId, view);
   // Listened for from the start: the browser is told to hand choosers over, which takes a moment.
   const chooser = page.waitForEvent("filechooser");
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
@@ -77,10 +78,10 @@ test("by keyboard alone: a file is uploaded, deleted, and the deletion undone", 
   await context.close();
 });
 
-test("by keyboard alone: a member is invited, and the project renamed", async () => {
+testByKeyboard("a member is invited, and the project renamed", async (view) => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
-  const { page, context } = await dashboard.open(tenant.accountId);
+  const { page, context } = await dashboard.open(tenant.accountId, view);
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/members`);
   await page.getByRole("button", { name: "Invite member" }).waitFor();
   await pressOn(page, "Invite member");

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
 import { addDelivery } from "../support/add-delivery.ts";
-import { focusedName, tabTo } from "../support/keyboard.ts";
+import { focusedName, tabTo, testByKeyboard } from "../support/keyboard.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 let dashboard: Dashboard;
@@ -48,7 +48,7 @@ test("the palette finds pages, files, docs and actions, and keeps the environmen
   await context.close();
 });
 
-test("by keyboard alone: a file's neighbours, the order of the list, and access of several files", async () => {
+testByKeyboard("a file's neighbours, the order of the list, and access of several files", async (view) => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   const keys: string[] = [];
@@ -58,7 +58,7 @@ test("by keyboard alone: a file's neighbours, the order of the list, and access 
     ["c.txt", "12"],
   ] as const)
     keys.push((await uploadFile(app, bytes, { key: tenant.live, name })).key);
-  const { page, context } = await dashboard.open(tenant.accountId);
+  const { page, context } = await dashboard.open(tenant.accountId, view);
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
   const names = page.locator("table .named button");
   const shows = (...expected: string[]) =>
@@ -101,13 +101,13 @@ test("by keyboard alone: a file's neighbours, the order of the list, and access 
   await context.close();
 });
 
-test("by keyboard alone: a delivery is found by its file, read and resent, and its file opened", async () => {
+testByKeyboard("a delivery is found by its file, read and resent, and its file opened", async (view) => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   const failed = { status_code: 500, error: "server_error" as const, response: "out of order" };
   await addDelivery(app, tenant, { fileName: "lost.jpg", attempts: [failed] });
   await addDelivery(app, tenant, { fileName: "other.jpg", state: "delivered" });
-  const { page, context } = await dashboard.open(tenant.accountId);
+  const { page, context } = await dashboard.open(tenant.accountId, view);
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/webhooks`);
   await page.getByRole("button", { name: "other.jpg" }).waitFor();
   await page.getByText("50%").waitFor();
@@ -124,10 +124,10 @@ test("by keyboard alone: a delivery is found by its file, read and resent, and i
   await context.close();
 });
 
-test("by keyboard alone: an upload grant is created from the menu, and rejected URLs say why", async () => {
+testByKeyboard("an upload grant is created from the menu, and rejected URLs say why", async (view) => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
-  const { page, context } = await dashboard.open(tenant.accountId);
+  const { page, context } = await dashboard.open(tenant.accountId, view);
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
   await tabTo(page, "More ways to upload");
   await page.keyboard.press("Enter");

@@ -77,6 +77,7 @@ for (const set of tabSets) {
     const next = tabs[(tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length];
     choose(set, next);
     next.focus();
+    next.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 }
 

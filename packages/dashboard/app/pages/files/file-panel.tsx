@@ -66,7 +66,8 @@ export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelPro
       type="button"
       className="quiet square"
       aria-label={label}
-      disabled={to === undefined}
+      // A disabled button would lose the focus at the end of the list.
+      aria-disabled={to === undefined}
       onClick={() => to !== undefined && onOpen(to)}
     >
       <Icon of={icon} />

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { unreachable } from "../../api.ts";
 import { formatBytes } from "../../format.ts";
 import { showHidden } from "../../parts/safe-text.tsx";
 import { Failure } from "../../parts/states.tsx";
@@ -54,14 +55,17 @@ export function FilePreview({ file, url, onMeasured }: FilePreviewProps) {
 function TextPreview({ file, url }: { file: FoundFile; url: string }) {
   const [text, setText] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const [tries, setTries] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another try reads it again
   useEffect(() => {
+    setError(null);
     const stop = new AbortController();
     readStart(url, stop.signal).then(setText, (problem) => {
       if (!stop.signal.aborted) setError(problem);
     });
     return () => stop.abort();
-  }, [url]);
-  if (error !== null) return <Failure error={error} />;
+  }, [url, tries]);
+  if (error !== null) return <Failure error={error} retry={() => setTries(tries + 1)} />;
   if (text === null) return null;
   return (
     <>
@@ -76,7 +80,10 @@ function TextPreview({ file, url }: { file: FoundFile; url: string }) {
 
 async function readStart(url: string, signal: AbortSignal): Promise<string> {
   const headers = { range: `bytes=0-${textBytes - 1}` };
-  const response = await fetch(url, { headers, signal, credentials: "omit", referrerPolicy: "no-referrer" });
+  const options = { headers, signal, credentials: "omit", referrerPolicy: "no-referrer" } as const;
+  const response = await fetch(url, options).catch(() => {
+    throw unreachable();
+  });
   if (!response.ok) throw new Error(`The file could not be read: the response was ${response.status}.`);
   return (await response.text()).slice(0, textBytes);
 }

@@ -23,6 +23,7 @@ export function FileTimeline({ file }: { file: FoundFile }) {
           <LogRow key={log.id} log={log} isInFile />
         ))}
       </ul>
+      <p className="dim more">Downloads are not logged.</p>
       <p className="more">
         <Link to={`${urlOf("webhooks")}?text=${file.id}`}>Webhook deliveries of this file</Link>
       </p>

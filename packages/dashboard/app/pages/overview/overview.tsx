@@ -8,27 +8,31 @@ import { useWorkspace } from "../../workspace.ts";
 import { LogRow } from "../logs/log-row.tsx";
 import { FailingWebhooks } from "./failing-webhooks.tsx";
 import { GetStarted } from "./get-started.tsx";
-import { UsageCharts } from "./usage-charts.tsx";
+import { UsageCharts, type UsageDays } from "./usage-charts.tsx";
 
 export default function Overview() {
   const { api, project } = useWorkspace();
   const files = useLoad<{ files: FileListItem[] }>(`${api}/files?limit=6`);
   const usage = useLoad<Usage>(`${api}/usage`);
+  const days = useLoad<UsageDays>(`${api}/usage/days?days=30`);
+  const activity = useLoad<{ logs: Log[] }>(`${api}/logs?limit=6`);
   const isNew = files.data?.files.length === 0;
+  // A project without files is shown how to begin: nothing is drawn that this would replace.
+  const isKnown = files.data !== null || files.error !== null;
   return (
     <>
       <h1>
         <SafeText text={project.name} />
       </h1>
       <FailingWebhooks />
-      {files.data === null && files.error === null && <Loading />}
+      {!isKnown && <Loading />}
       {isNew && <GetStarted />}
-      {!isNew && (
+      {isKnown && !isNew && (
         <>
           <section>
             <h2>Last 30 days</h2>
             {usage.error !== null && <Failure error={usage.error} retry={usage.reload} />}
-            <UsageCharts limits={usage.data?.limits ?? null} />
+            <UsageCharts days={days} limits={usage.data?.limits ?? null} />
           </section>
           <div className="columns">
             <section>
@@ -37,7 +41,7 @@ export default function Overview() {
             </section>
             <section>
               <h2>Recent activity</h2>
-              <RecentActivity />
+              <RecentActivity activity={activity} />
             </section>
           </div>
         </>
@@ -70,9 +74,8 @@ function RecentFiles({ files: { data, ...list } }: { files: Loaded<{ files: File
   );
 }
 
-function RecentActivity() {
-  const { api, urlOf } = useWorkspace();
-  const { data, ...list } = useLoad<{ logs: Log[] }>(`${api}/logs?limit=6`);
+function RecentActivity({ activity: { data, ...list } }: { activity: Loaded<{ logs: Log[] }> }) {
+  const { urlOf } = useWorkspace();
   return (
     <ListState list={{ ...list, items: data?.logs ?? [] }} empty={<Empty title="No log entries" />}>
       <ul className="rows timeline" aria-label="Recent activity">

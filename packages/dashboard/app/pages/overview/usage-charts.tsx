@@ -1,9 +1,8 @@
 import type { Usage } from "@upstow/contract";
 import { formatBytes, formatCount, formatDay } from "../../format.ts";
-import { useLoad } from "../../load.ts";
+import type { Loaded } from "../../load.ts";
 import { Chart } from "../../parts/chart.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
-import { useWorkspace } from "../../workspace.ts";
+import { Failure, LoadingBoxes } from "../../parts/states.tsx";
 
 interface UsageDay {
   day: string;
@@ -11,6 +10,10 @@ interface UsageDay {
   bandwidthBytes: number;
   transformUnits: number;
   storageBytes: number;
+}
+
+export interface UsageDays {
+  days: UsageDay[];
 }
 
 interface Series {
@@ -28,12 +31,15 @@ const series: Series[] = [
   { title: "Transform units", name: "transformUnits", kind: "bars", format: formatCount },
 ];
 
-/** What each limit of the plan is compared with. */
-export function UsageCharts({ limits }: { limits: Usage["limits"] | null }) {
-  const { api } = useWorkspace();
-  const { data, error, reload } = useLoad<{ days: UsageDay[] }>(`${api}/usage/days?days=30`);
+interface UsageChartsProps {
+  days: Loaded<UsageDays>;
+  /** Of the plan. */
+  limits: Usage["limits"] | null;
+}
+
+export function UsageCharts({ days: { data, error, reload }, limits }: UsageChartsProps) {
   if (error !== null) return <Failure error={error} retry={reload} />;
-  if (data === null) return <Loading />;
+  if (data === null) return <LoadingBoxes of="chart" count={series.length} />;
   return (
     <div className="charts">
       {series.map(({ name, ...shown }) => {

@@ -21,10 +21,10 @@ export default function Settings() {
   const [, , , , name = "keys"] = usePath().split("/");
   const [, , Section] = sections.find(([section]) => section === name) ?? ["", "", NoSection];
   const tabs = useRef<HTMLElement>(null);
-  // On a phone the tabs scroll sideways.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another section is another current tab
   useEffect(() => {
-    tabs.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const current = tabs.current?.querySelector("[aria-current]");
+    if (current) showWhole(current);
   }, [name]);
   return (
     <>
@@ -35,6 +35,7 @@ export default function Settings() {
             key={section}
             to={urlOf(`settings/${section}`)}
             aria-current={section === name ? "page" : undefined}
+            onFocus={({ currentTarget }) => showWhole(currentTarget)}
           >
             {label}
           </Link>
@@ -43,6 +44,11 @@ export default function Settings() {
       <Section />
     </>
   );
+}
+
+/** On a phone the tabs scroll sideways, and browsers leave one that has the focus half out of view. */
+function showWhole(tab: Element): void {
+  tab.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function NoSection() {

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "@upstow/contract";
 import { useEffect, useState } from "react";
-import { ApiError, checkSession } from "../../api.ts";
+import { ApiError, checkSession, unreachable } from "../../api.ts";
 import { type OutputFormat, outputFormats } from "./knobs.ts";
 
 export interface Render {
@@ -52,6 +52,6 @@ async function renderOne(path: string, signal: AbortSignal): Promise<Render | Ap
     const { error } = (await response.json()) as ErrorBody;
     return new ApiError(response.status, error.message, error.suggestion);
   } catch {
-    return new ApiError(0, "The server cannot be reached.", "Check the connection and try again.");
+    return unreachable();
   }
 }

@@ -5,7 +5,7 @@ import { useLoad } from "../../load.ts";
 import { Chart } from "../../parts/chart.tsx";
 import { Meters } from "../../parts/meters.tsx";
 import { ScrollTable } from "../../parts/scroll-table.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Failure, Loading, LoadingBoxes } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
 export default function UsagePage() {
@@ -15,15 +15,17 @@ export default function UsagePage() {
     <>
       <h1>Usage</h1>
       {current.error !== null && <Failure error={current.error} retry={current.reload} />}
-      {current.data === null && current.error === null && <Loading />}
-      {current.data !== null && (
-        <>
-          <p className="dim">
+      <p className="dim">
+        {current.data === null ? (
+          "This month"
+        ) : (
+          <>
             This month, on the <strong>{current.data.tier}</strong> tier
-          </p>
-          <Meters usage={current.data} />
-        </>
-      )}
+          </>
+        )}
+      </p>
+      {current.data === null && current.error === null && <LoadingBoxes of="meter" count={4} />}
+      {current.data !== null && <Meters usage={current.data} />}
       <RateLimitsNote />
       <History />
     </>
@@ -33,8 +35,15 @@ export default function UsagePage() {
 /** When a key meets its limit, and what raises it. */
 function RateLimitsNote() {
   const { api } = useWorkspace();
-  const { data } = useLoad<RateLimits>(`${api}/rate-limits`);
-  if (data === null) return null;
+  const { data, error } = useLoad<RateLimits>(`${api}/rate-limits`);
+  if (data === null) {
+    return error === null ? (
+      <section>
+        <h2>Rate limits</h2>
+        <Loading />
+      </section>
+    ) : null;
+  }
   const show = (limit: number | null) => (limit === null ? "unlimited" : formatCount(limit));
   return (
     <section>
@@ -86,7 +95,7 @@ function History() {
         </p>
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
-      {data === null && error === null && <Loading />}
+      {data === null && error === null && <LoadingBoxes of="chart" count={2} />}
       {data !== null && <Months records={data.usage} />}
     </section>
   );

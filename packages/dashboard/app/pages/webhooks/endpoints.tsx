@@ -123,7 +123,12 @@ function DayBars({ days, dayCount }: { days: Day[]; dayCount: number }) {
   });
   const largest = Math.max(1, ...shown.map((day) => day.delivered + day.failed));
   return (
-    <svg className="day-bars" viewBox={`0 0 ${dayCount * 10} ${height}`} aria-hidden="true">
+    <svg
+      className="day-bars"
+      viewBox={`0 0 ${dayCount * 10 - 3} ${height}`}
+      preserveAspectRatio="xMaxYMax"
+      aria-hidden="true"
+    >
       {shown.map((day, i) => {
         const good = (day.delivered / largest) * height;
         const bad = (day.failed / largest) * height;
