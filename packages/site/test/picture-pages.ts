@@ -67,6 +67,7 @@ try {
   async function take(name: string, { path, act, isFull = false }: Shot): Promise<void> {
     for (const colorScheme of schemes) {
       const context = await browser.newContext({ colorScheme, reducedMotion: "reduce" });
+      context.setDefaultTimeout(120_000);
       for (const width of widths) {
         const page = await context.newPage();
         await page.setViewportSize({ width, height: width < 800 ? 844 : 900 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { createAccount } from "../../../server/src/projects/accounts/accounts.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
-import { pressOn, pressOnPage, tabTo, testByKeyboard } from "../support/keyboard.ts";
+import { expectVisibleFocus, pressOn, pressOnPage, tabTo, testByKeyboard } from "../support/keyboard.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
 // With keyboard.slow.test.ts and the first of main-tasks.test.ts: every main task without a mouse.
@@ -11,6 +11,36 @@ before(async () => {
   dashboard = await startDashboard();
 });
 after(() => dashboard.close());
+
+testByKeyboard("the installation is claimed, and a key created and revoked", async (view) => {
+  const unclaimed = await startDashboard();
+  after(() => unclaimed.close());
+  const { app } = unclaimed;
+  const { page, context } = await unclaimed.open(null, view);
+  await page.goto(`${app.url}/dashboard/claim#${app.app.firstStart?.loginToken}`);
+  await page.getByLabel("Email address").waitFor();
+  await tabTo(page, "Email address");
+  await page.keyboard.type("me@example.com");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("correct horse battery");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Project", { exact: true }).waitFor();
+  await pressOnPage(page, "Settings");
+  await page.getByRole("button", { name: "Create key" }).waitFor();
+  await pressOn(page, "Create key");
+  await page.keyboard.type("web server");
+  await page.keyboard.press("Enter");
+  await page.locator("output").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expectVisibleFocus(page, "after the dialog:");
+  await page.getByRole("button", { name: "Revoke web server" }).waitFor();
+  await pressOn(page, "Revoke web server");
+  await pressOn(page, "Revoke key");
+  await page.getByRole("button", { name: "Revoke web server" }).waitFor({ state: "detached" });
+  await expectVisibleFocus(page, "after the key is gone:");
+  await context.close();
+});
 
 testByKeyboard("signing in, a project, a file route and a key that works", async (view) => {
   const { app } = dashboard;
