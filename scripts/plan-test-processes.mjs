@@ -1,10 +1,10 @@
 // When a process dies, the files after the one at fault are not run.
-const LARGEST_GROUP = 40;
+const LARGEST_GROUP = 60;
 // A process loads the service and first runs all its code slowly: two seconds of processor time, as often as there are
 // processes.
-const LONGEST_GROUP_MS = 150_000;
+const LONGEST_GROUP_MS = 300_000;
 // The last processes are small ones, so that no processor is idle at the end.
-const SHORTEST_GROUP_MS = 40_000;
+const SHORTEST_GROUP_MS = 60_000;
 
 const totalOf = (files, durationOf) => files.reduce((sum, file) => sum + durationOf(file), 0);
 
