@@ -12,7 +12,7 @@ import {
 import { onBothDatabases, startApp } from "./support/start-app.ts";
 import { createUploadClient } from "./support/upload-client.ts";
 
-const count = isQuickRun ? 200 : 1_000;
+const count = isQuickRun ? 80 : 1_000;
 
 onBothDatabases("at the end of a file's life", (database) => {
   let racers: Racers;

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { createHmac, createSecretKey } from "node:crypto";
 import { test } from "node:test";
-import { createVariantSigner, getSignedExpirySec } from "./variant-signature.ts";
+import {
+  createVariantSigner,
+  formatExpiry,
+  getSignedExpirySec,
+  readExpiry,
+  variantId,
+} from "./variant-signature.ts";
 
 const secretOf = (text: string) => createSecretKey(Buffer.from(text));
 const signer = createVariantSigner({
@@ -87,6 +93,18 @@ test("after a rotation old URLs work and new ones use the new secret", () => {
   const fresh = { ...publicClaim, signature: rotated.signPublic(recipe, key) };
   assert.equal(rotated.verifyPublic(fresh), true);
   assert.equal(signer.verifyPublic(fresh), false);
+});
+
+test("an expiry bears the last revocation of a private file, and none of a public one", () => {
+  for (const mark of [null, 0, 1_800_000_000_123])
+    assert.deepEqual(readExpiry(formatExpiry(expiresSec, mark)), { sec: expiresSec, mark });
+});
+
+test("the focus point tells rendered images apart only where it is used", () => {
+  const idOf = (gravity: "focus" | "center", focus: string) =>
+    variantId("file", { width: 400, fit: "cover", quality: 85, format: "auto", gravity }, "webp", focus);
+  assert.notEqual(idOf("focus", "0.1,0.1"), idOf("focus", "0.9,0.9"));
+  assert.equal(idOf("center", "0.1,0.1"), idOf("center", "0.9,0.9"));
 });
 
 test("will not start without secrets", () => {
