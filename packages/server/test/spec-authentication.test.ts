@@ -5,7 +5,7 @@ import { SignJWT } from "jose";
 import { statement } from "../src/db/statement.ts";
 import { expectError } from "./support/expect-error.ts";
 import { listOperations } from "./support/list-operations.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 
 const findKey = statement((q, p: { id: string }) =>
   q.selectFrom("api_key").selectAll().where("id", "=", p.id),
@@ -13,7 +13,7 @@ const findKey = statement((q, p: { id: string }) =>
 /** Meant for callers without a key. */
 const open = ["POST /api/v1/mcp", "GET /api/v1/mcp/health", "GET /api/v1/openapi.json"];
 
-onBothDatabases("authentication as the contract states it", (database) => {
+onAnyDatabase("authentication as the contract states it", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

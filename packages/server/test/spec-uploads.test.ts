@@ -7,7 +7,7 @@ import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { requestHead, sendRaw } from "./support/raw-http.ts";
 import { deletionsDone } from "./support/recount.ts";
-import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
 import { createUploadClient, partPieces, put, putParts, smallBody } from "./support/upload-client.ts";
 import { createTenantClients } from "./support/upload-life.ts";
@@ -20,7 +20,7 @@ const findStatus = statement((q, p: { id: string }) =>
   q.selectFrom("file").select(["status", "key"]).where("id", "=", p.id),
 );
 
-onBothDatabases("uploads as the contract states them", (database) => {
+onAnyDatabase("uploads as the contract states them", (database) => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ database });

@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { RATE_LIMITS } from "@upstow/contract";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
-import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
+import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { onDisk } from "./support/test-bucket.ts";
 import { octets, startUnfinishedPatch } from "./support/tus/unfinished-patch.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
@@ -13,7 +13,7 @@ import { createUploadClient, type UploadClient } from "./support/upload-client.t
 type Headers = Record<string, string>;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-onBothDatabases("tus", (database) => {
+onAnyDatabase("tus", (database) => {
   let app: TestApp;
   let tenant: Tenant;
   let client: UploadClient;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
 import type { DeliveryErrorClass } from "@upstow/contract";
 import { decodeJwt } from "jose";
-import { onBothDatabases, type Tenant, type TestApp } from "../../test/support/start-app.ts";
+import { onAnyDatabase, type Tenant, type TestApp } from "../../test/support/start-app.ts";
 import {
   createUploadClient,
   partPieces,
@@ -22,7 +22,7 @@ import type { SendResult } from "./send.ts";
 const makeDue = statement((q, _: object) => q.updateTable("webhook_message").set({ run_at: 1 }));
 const wakeAll = statement((q, _: object) => q.updateTable("webhook_endpoint").set({ next_run_at: 1 }));
 
-onBothDatabases("events as the contract states them", (database) => {
+onAnyDatabase("events as the contract states them", (database) => {
   let app: TestApp;
   let receiver: Receiver;
   let tenant: Tenant;
@@ -106,7 +106,7 @@ onBothDatabases("events as the contract states them", (database) => {
   });
 });
 
-onBothDatabases("a delivery that fails", (database) => {
+onAnyDatabase("a delivery that fails", (database) => {
   it("is retried three times whatever the failure, and never again by itself", async (t) => {
     const failures: (DeliveryErrorClass | number)[] = [
       ...(["timeout", "dns", "refused", "reset", "tls", "blocked", "invalid_response"] as const),
