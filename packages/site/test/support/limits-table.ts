@@ -1,11 +1,31 @@
 import * as contract from "@upstow/contract";
 import { KB, MB } from "@upstow/contract";
 
+type Contract = typeof contract;
+type Numbers = Readonly<Record<string, number>>;
+/** A number of the contract, or one of a group of them, as `FORM_LIMITS.files`. */
 type LimitName = {
-  [Name in keyof typeof contract]: (typeof contract)[Name] extends number ? Name : never;
-}[keyof typeof contract];
+  [Name in keyof Contract]: Contract[Name] extends number
+    ? Name
+    : Contract[Name] extends Numbers
+      ? `${Name}.${Extract<keyof Contract[Name], string>}`
+      : never;
+}[keyof Contract];
 
-const limits: Pick<typeof contract, LimitName> = { ...contract };
+const isGroup = (value: unknown): value is Numbers =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).length > 0 &&
+  Object.values(value).every((member) => typeof member === "number");
+
+const limits = new Map<string, number>(
+  Object.entries(contract).flatMap(([name, value]: [string, unknown]) => {
+    if (typeof value === "number") return [[name, value] as const];
+    if (!isGroup(value)) return [];
+    return Object.entries(value).map(([member, number]) => [`${name}.${member}`, number] as const);
+  }),
+);
 
 /** Each limit of the contract, what it bounds, and what happens beyond it. */
 const requests: [LimitName, string, string][] = [
@@ -71,14 +91,25 @@ const resources: [LimitName, string, string][] = [
   ["BUCKET_APPENDS_MAX", "Concurrent resumable appends to buckets, per store and instance", "503"],
   ["CONCAT_MAX", "Partial uploads of one tus file", "400"],
   ["RESUMABLE_IDLE_SEC", "Seconds that a resumable upload may be idle", "the upload ends"],
+  ["FORM_LIMITS.files", "Files of an HTML form", "400"],
+  ["FORM_LIMITS.fields", "Text fields of an HTML form", "400"],
+  ["FORM_LIMITS.nameBytes", "Name of a form's field", "400"],
+  ["FORM_LIMITS.valueBytes", "Value of a form's field", "400"],
+  ["FORM_LIMITS.headers", "Headers of one part of a form", "the rest is not read"],
   ["FORM_REFUSED_MAX_BYTES", "Bytes of rejected files that an HTML form may send", "the rest is not read"],
   ["FORM_ORIGINS_MAX", "Entries of a route's `formOrigins`", "400"],
   ["ORIGIN_MAX", "Characters of such an origin", "400"],
   ["IMPORT_REDIRECTS_MAX", "Redirects that an import follows", "the import fails"],
   ["IMPORT_ATTEMPTS_MAX", "Attempts of an import", "the import fails"],
+  ["IMPORTS_AT_ONCE.account", "Concurrent imports of an account", "wait"],
+  ["IMPORTS_AT_ONCE.instance", "Concurrent imports of all accounts, per instance", "wait"],
+  ["IMPORT_CONNECT_SEC", "Seconds that an import waits for a connection", "retried"],
+  ["IMPORT_IDLE_SEC", "Seconds that an import waits for more bytes", "retried"],
   ["IMPORT_MAX_SEC", "Seconds that an import may take, including retries", "the import fails"],
   ["IMPORT_WAIT_MAX_SEC", "Seconds that an import may wait to start", "the import fails"],
   ["STRIP_MAX_BYTES", "Picture on a route with `stripMetadata`", "422"],
+  ["STRIPS_AT_ONCE", "Pictures whose metadata is stripped at once, per instance", "wait"],
+  ["SCANS_AT_ONCE", "Files sent to the virus scanner at once, per instance", "wait"],
   ["CLAMD_MAX_BYTES", "File sent to the virus scanner; `UPSTOW_CLAMD_MAX_BYTES` changes it", "unscanned"],
   ["STREAMS_PER_KEY_MAX", "Event streams per key; log streams per session", "429"],
   ["STREAMS_PER_ACCOUNT_MAX", "Event streams per account; log streams per account", "429"],
@@ -101,6 +132,11 @@ const accounts: [LimitName, string, string][] = [
     "403 `TIER_LIMIT_EXCEEDED`",
   ],
   ["WEBHOOK_TIMEOUT_SEC", "Seconds that one webhook attempt may take", "retried"],
+  ["STUDIO_PREVIEWS.running", "Previews of an account rendered at once", "wait"],
+  ["STUDIO_PREVIEWS.waiting", "Previews of an account waiting to be rendered", "429"],
+  ["STUDIO_PREVIEWS.perWindow", "Previews of an account per minute", "429"],
+  ["OPEN_INVITATIONS_MAX.project", "Open invitations to a project", "403 `TIER_LIMIT_EXCEEDED`"],
+  ["OPEN_INVITATIONS_MAX.account", "Open invitations by an account", "403 `TIER_LIMIT_EXCEEDED`"],
   ["VARIANTS_WAITING_MAX", "Image variants of an account waiting to be rendered", "503"],
   [
     "VARIANT_CACHE_MAX_BYTES",
@@ -109,6 +145,8 @@ const accounts: [LimitName, string, string][] = [
   ],
   ["CONNECTIONS_PER_ADDRESS", "Open connections per client address", "closed"],
   ["PIPELINED_MAX", "Requests sent on a connection ahead of the response to an earlier one", "closed"],
+  ["WELCOME_UPLOADS.perAddress", "Uploads on the welcome page per address and minute", "429"],
+  ["WELCOME_UPLOADS.total", "Uploads on the welcome page per minute", "429"],
   ["WELCOME_UPLOAD_MAX_BYTES", "File uploaded on the welcome page", "400"],
   ["TRANSFER_IDLE_SEC", "Seconds without any data in a transfer", "disconnected"],
   ["TRANSFER_MIN_BYTES_PER_SEC", "Minimum average rate of a transfer in bytes per second", "disconnected"],
@@ -161,18 +199,20 @@ export function renderLimits(group: string): { head: string[]; rows: string[][] 
   };
 }
 
+/** Statuses are no limits, and rates have a page of their own. */
+const elsewhere = /^(ERROR_STATUS|RATE_LIMITS|ADDRESS_LIMITS)\./;
+
 /** Limits that no table shows, so that a new one cannot be forgotten. */
 export function findUnlisted(): string[] {
   const listed = new Set<string>(Object.values(groups).flatMap((rows) => rows.map(([name]) => name)));
-  return Object.entries(contract)
-    .filter(([name, value]) => typeof value === "number" && /_MAX\b|_MAX_|_RETENTION_/.test(name))
-    .map(([name]) => name)
+  return [...limits.keys()]
+    .filter((name) => /\.|_MAX\b|_MAX_|_RETENTION_|_AT_ONCE\b|_PER_/.test(name) && !elsewhere.test(name))
     .filter((name) => !listed.has(name));
 }
 
 function show(name: LimitName): string {
-  const value = limits[name];
-  if (!/_BYTES(_MAX)?$/.test(name)) return value.toLocaleString("en");
+  const value = limits.get(name) ?? Number.NaN;
+  if (!/_BYTES(_MAX)?$|Bytes$/.test(name)) return value.toLocaleString("en");
   if (value < KB) return `${value} bytes`;
   if (value < MB) return `${value / KB} KB`;
   return value < 1024 * MB ? `${value / MB} MB` : `${value / MB / 1024} GB`;
