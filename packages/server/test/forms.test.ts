@@ -78,7 +78,7 @@ onAnyDatabase("an HTML form", (database) => {
     form.append("first", fileOf("hello", "hëllo.txt"));
     form.append("note", "second");
     form.append("big", fileOf(big, "big.bin", "application/octet-stream"));
-    form.append("empty", fileOf("", "empty.txt"));
+    form.append("empty", fileOf("", 'an "empty" 100%.txt'));
     form.append("nothing chosen", fileOf("", ""));
     form.append("late", "not in any metadata");
     const { status, body } = await send(token, form);
@@ -104,7 +104,14 @@ onAnyDatabase("an HTML form", (database) => {
           { order: "7", note: ["första", "second"] },
           "order-7",
         ],
-        ["empty.txt", 0, "text/plain", "UPLOADED", { order: "7", note: ["första", "second"] }, "order-7"],
+        [
+          'an "empty" 100%.txt',
+          0,
+          "text/plain",
+          "UPLOADED",
+          { order: "7", note: ["första", "second"] },
+          "order-7",
+        ],
       ],
     );
     assert.deepEqual(await bytesAt(body.files[1].url), big);

@@ -61,7 +61,8 @@ export async function parseForm(
     open.add(stream);
     stream.once("close", () => open.delete(stream));
     stream.on("error", () => {});
-    const file = { name, type, stream, fields: new Map(fields) };
+    // Browsers escape only quotes and line breaks, and no percent signs.
+    const file = { name: name.replaceAll("%22", '"'), type, stream, fields: new Map(fields) };
     turn = turn.then(() => onFile(file));
     turn.catch(fail);
   });
