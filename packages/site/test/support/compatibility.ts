@@ -37,7 +37,7 @@ export const suites: Suite[] = [
   {
     title: "IETF resumable uploads",
     about:
-      "The 51 cases of the [public conformity suite](https://github.com/tomdesair/tus-java-server/blob/master/scripts/rufh_conformity_test.py), by their names there, for each interop version.",
+      "The 51 cases of the\n[public conformity suite](https://github.com/tomdesair/tus-java-server/blob/master/scripts/rufh_conformity_test.py), by\ntheir names there, for each interop version.",
     file: "packages/server/test/resumable-conformity.test.ts",
     versions: ["5", "6", "8"],
   },
