@@ -68,7 +68,7 @@ it("Kubernetes puts no variable of its own among those of the service", () => {
 
 it("Compose is given secrets that were made once", () => {
   const file = read("deploy/compose.yaml");
-  const [once = "", ...each] = file.slice(0, file.indexOf("services:")).split("# Then, each time:\n");
+  const [once = "", ...each] = file.slice(0, file.indexOf("services:")).split("# Then, for every start:\n");
   for (const [, name] of file.matchAll(/\$\{(\w+):\?\}/g)) assert.match(once, new RegExp(`\\b${name}=`));
   assert.match(each.join(""), /^# {3}docker compose -f deploy\/compose\.yaml up --build\n#\n/);
   for (const path of [".gitignore", ".dockerignore"]) assert.match(read(path), /^deploy\/\.env$/m, path);

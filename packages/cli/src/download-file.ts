@@ -88,7 +88,7 @@ async function* readWhole(url: string): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
   } catch {
-    throw new OperatorError("NETWORK_ERROR", `The connection to ${url} broke. Try again.`);
+    throw new OperatorError("NETWORK_ERROR", `The connection to ${url} was interrupted. Try again.`);
   }
 }
 

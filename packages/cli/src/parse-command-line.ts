@@ -57,7 +57,7 @@ function readOption(token: OptionToken, specs: Record<string, OptionSpec>, word:
     throw new UsageError(`There is no option ${token.rawName}.${hint}`);
   }
   if (spec.value === undefined) {
-    if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value.`);
+    if (token.value !== undefined) throw new UsageError(`${token.rawName} does not accept a value.`);
     return "";
   }
   if (token.value === undefined) throw new UsageError(`${token.rawName} needs a value: ${spec.value}.`);

@@ -16,10 +16,10 @@ it("keeps the last part of a stored name", () => {
 
 it("asks for another where the name is hidden, a device's, a folder's, unreadable or too long", () => {
   for (const [stored, reason] of [
-    [".bashrc", /begins with a dot/],
-    ["photos/.profile", /begins with a dot/],
-    ["..\\.ssh", /begins with a dot/],
-    ["..", /begins with a dot/],
+    [".bashrc", /starts with a dot/],
+    ["photos/.profile", /starts with a dot/],
+    ["..\\.ssh", /starts with a dot/],
+    ["..", /starts with a dot/],
     ["/", /is a folder name/],
     ["CON", /device/],
     ["nul.txt", /device/],

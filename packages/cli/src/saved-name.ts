@@ -24,7 +24,7 @@ export function savedName(storedName: string): string {
 
 function whyNot(name: string): string | null {
   if (name === "") return "is a folder name";
-  if (name.startsWith(".")) return "begins with a dot";
+  if (name.startsWith(".")) return "starts with a dot";
   if (deviceName.test(name)) return "is a device name on Windows";
   if (invisible.test(name)) return "contains invisible characters";
   return Buffer.byteLength(name) > longestNameBytes ? `is longer than ${longestNameBytes} bytes` : null;

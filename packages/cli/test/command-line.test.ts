@@ -36,7 +36,7 @@ describe("the command line", () => {
     [["account", "set-limits", "a@b.c", "--rate-upload", "1.5"], /whole number from 1/],
     [["account", "set-limits", "a@b.c", "--rate-upload", "-3"], /whole number from 1/],
     [["key", "create", "--project", "x", "--type", "life"], /live, test.*Did you mean live\?/],
-    [["doctor", "--json=yes"], /--json takes no value/],
+    [["doctor", "--json=yes"], /--json does not accept a value/],
     [["upload", "-dash.txt"], /no option -d\. .* begins with a dash, .* `-- -dash\.txt`/],
   ];
   for (const [args, message] of wrong) {

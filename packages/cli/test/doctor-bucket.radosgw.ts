@@ -23,12 +23,12 @@ describe("doctor on radosgw", { skip: radosgwMissing }, () => {
   });
 
   it("adds the rule that pages need to upload, once", async () => {
-    assert.match((await runUpstow(["doctor"], env)).stdout, /^! bucket's CORS +Pages may not upload/m);
+    assert.match((await runUpstow(["doctor"], env)).stdout, /^! bucket's CORS +Browsers may not upload/m);
     const fixed = await runUpstow(["doctor", "--fix"], env);
     assert.equal(fixed.code, 0, fixed.stdout);
-    assert.match(fixed.stdout, /^✔ bucket's CORS +the rule that lets pages upload was added$/m);
+    assert.match(fixed.stdout, /^✔ bucket's CORS +added the rule that lets browsers upload$/m);
     const again = await runUpstow(["doctor", "--fix"], env);
-    assert.match(again.stdout, /^✔ bucket's CORS +pages may upload, and see the ETag/m);
+    assert.match(again.stdout, /^✔ bucket's CORS +browsers may upload, and can read the ETag/m);
     assert.match(again.stdout, /^✔ bucket +test-\w+ can be written/m);
   });
 });

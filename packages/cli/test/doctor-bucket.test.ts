@@ -31,7 +31,7 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
     assert.equal(run.code, 0, run.stdout);
     assert.match(run.stdout, /^✔ bucket +test-\w+ can be written, read, copied and deleted$/m);
     assert.match(run.stdout, /^✔ bucket's clock +as this machine's$/m);
-    assert.match(run.stdout, /^! bucket's CORS +Pages may not upload/m);
+    assert.match(run.stdout, /^! bucket's CORS +Browsers may not upload/m);
     assert.match(run.stdout, /doctor --fix/);
     const { s3: config } = readConfig(env);
     assert.ok(config);
@@ -48,7 +48,7 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
     );
     assert.match(
       (await complaints({ UPSTOW_S3_SECRET_ACCESS_KEY: "wrong" })).join(),
-      /failed: The service may not write .*SignatureDoesNotMatch/,
+      /failed: The service is not allowed to write .*SignatureDoesNotMatch/,
     );
     assert.match((await complaints({ UPSTOW_S3_ENDPOINT: "http://127.0.0.1:1" })).join(), /ECONNREFUSED/);
   });
@@ -69,11 +69,11 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
     ];
     for (const [act, status, isMeant] of acts) {
       refuse(isMeant);
-      const about = (await complaints()).filter((line) => line.includes("The service may not"));
+      const about = (await complaints()).filter((line) => line.includes("The service is not allowed to"));
       assert.equal(about.length, 1, about.join("\n"));
       assert.match(
         about[0] ?? "",
-        new RegExp(`^bucket, ${status}: The service may not ${act} in .*AccessDenied`),
+        new RegExp(`^bucket, ${status}: The service is not allowed to ${act} in .*AccessDenied`),
       );
     }
   });
@@ -83,7 +83,7 @@ describe("doctor on a bucket", { skip: swiftMissing }, () => {
     assert.equal(run.code, 0);
     assert.match(
       run.stdout,
-      /! bucket's CORS +Whether pages may upload could not be checked or fixed: .*501/,
+      /! bucket's CORS +Could not check or fix whether browsers may upload: .*501/,
     );
   });
 });

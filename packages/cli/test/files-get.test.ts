@@ -75,7 +75,7 @@ describe("upstow files get", () => {
     for (const output of [[], ["--output", folder], ["--force"]]) {
       const refused = await runFailing(["files", "get", hidden, ...output], here());
       assert.equal(refused.code, "VALIDATION_ERROR");
-      assert.match(refused.message, /begins with a dot\. Choose the file to write with --output\.$/);
+      assert.match(refused.message, /starts with a dot\. Choose the file to write with --output\.$/);
     }
     assert.deepEqual(await readdir(folder), []);
     const chosen = join(folder, ".bashrc");

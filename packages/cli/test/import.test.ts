@@ -194,7 +194,7 @@ describe("upstow import", () => {
 
     it("says what is wrong with a token", async () => {
       const run = await runUpstow(["import", "uploadthing"], { ...env, UPLOADTHING_TOKEN: "sk_live_1" });
-      assert.match(run.stderr, /^upstow: UPLOADTHING_TOKEN is not a token of UploadThing 7\./);
+      assert.match(run.stderr, /^upstow: UPLOADTHING_TOKEN is not an UploadThing 7 token\./);
       const none = await runUpstow(["import", "uploadthing"], env);
       assert.match(none.stderr, /^upstow: UPLOADTHING_TOKEN is missing: set it in the environment\.$/m);
     });

@@ -117,7 +117,7 @@ describe("upstow init", () => {
     }
     const own = await initIn("3.0.0", { "src/env.ts": "export const variables = {};\n" });
     assert.ok(!own.changes.includes("src/env.ts"));
-    assert.match(own.notes.join(), /Name UPSTOW_URL and UPSTOW_API_KEY/);
+    assert.match(own.notes.join(), /Declare UPSTOW_URL and UPSTOW_API_KEY/);
   });
 
   /** A folder with this Node, or with one that runs no TypeScript. */
@@ -248,7 +248,7 @@ describe("upstow init", () => {
       ".env": "UPSTOW_URL=http://x\n",
     });
     const made = await runJson(["init", at.project, "--yes", "--no-install"], env);
-    assert.match(made.notes.join("\n"), /src\/upload\.ts is there already/);
+    assert.match(made.notes.join("\n"), /src\/upload\.ts already exists/);
     assert.match(
       made.notes.join("\n"),
       /import \{ app as uploads \} from ".\/src\/upload.ts"; app\.use.*--env-file=\.env.*createUploader/s,
@@ -286,7 +286,7 @@ describe("upstow init", () => {
     await write({ "package.json": manifestOf("express") });
     const init = (env: Record<string, string>) =>
       runJson(["init", at.project, "--yes", "--no-install"], { HOME: home, ...env });
-    assert.match((await init({ UPSTOW_URL: "" })).notes[0], /`upstow login` and init again/);
+    assert.match((await init({ UPSTOW_URL: "" })).notes[0], /`upstow login` and then init again/);
     assert.equal(await read(".env"), "UPSTOW_URL=http://localhost:4000\nUPSTOW_API_KEY=svc_test_…\n");
     assert.equal((await init({})).written, false);
     assert.deepEqual((await init(env)).changes, [".env"]);

@@ -159,7 +159,7 @@ describe("upstow listen", () => {
     );
     assert.match(lines[1] ?? "", /→ {2}500 server_error in \d+ ms: it\ufffd\[31m broke$/);
     await listener.stop();
-    assert.match(listener.shown.stdout, /\nForwarded 1 events; 1 were answered with an error\.\n$/);
+    assert.match(listener.shown.stdout, /\nForwarded 1 events; 1 returned an error\.\n$/);
   });
 
   it("goes on where it was when the service was killed and started again", async () => {
@@ -239,7 +239,7 @@ describe("upstow listen", () => {
     child.kill("SIGINT");
     const { code, stdout } = await ended;
     assert.equal(code, 0, said);
-    assert.equal(stdout, "Forwarded 0 events; 0 were answered with an error.\n");
+    assert.equal(stdout, "Forwarded 0 events; 0 returned an error.\n");
   });
 
   it("refuses what cannot work, in one line", async () => {

@@ -62,11 +62,11 @@ it("an embedded installation moves to PostgreSQL and a bucket in one break", {
     const storage = await runJson(["migrate", "storage", "--finish"], env);
     assert.deepEqual([storage.state, storage.total.objects, storage.staged], ["copied", 7, 1]);
     const { checks } = await runJson(["doctor"], env);
-    const { fix } = checks.find((check: Check) => /tables are not there/.test(check.message));
-    assert.match(fix, /^Move the installation .* `upstow migrate database`/);
+    const { fix } = checks.find((check: Check) => /has no tables yet/.test(check.message));
+    assert.match(fix, /^To move the installation .* `upstow migrate database`/);
     await assert.rejects(
       startApp({ database: "postgres", env: bucketEnv, reuse: { dataDir, databaseUrl: database.url } }),
-      /UPSTOW_DATABASE_URL names an empty database .* run `upstow migrate database` first/,
+      /UPSTOW_DATABASE_URL points to an empty database .* run `upstow migrate database` first/,
     );
     const moved = await runJson(["migrate", "database"], env);
     assert.equal(moved.isInBucket, true);

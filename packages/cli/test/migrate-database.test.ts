@@ -106,15 +106,15 @@ describe("migrate database", () => {
     const written = await target`SELECT id, xmin::text FROM account ORDER BY id`;
     await assert.rejects(
       startApp({ database: "postgres", reuse: { dataDir, databaseUrl: database.url } }),
-      (error) => error instanceof ConfigError && /not wholly copied/.test(error.message),
+      (error) => error instanceof ConfigError && /an incomplete copy/.test(error.message),
     );
     assert.equal((await requestUpload()).status, 503);
     const { UPSTOW_DATABASE_URL: _, ...without } = env;
     assert.match(
       await examineMove(without),
-      /^warning: The installation is read-only since .*: the database is being moved to postgres:.* run it again/,
+      /^warning: The installation has been read-only since .*: the database is being moved to postgres:.* run it again/,
     );
-    assert.match(await examineMove(env), /^failed: UPSTOW_DATABASE_URL names .*not wholly copied/);
+    assert.match(await examineMove(env), /^failed: UPSTOW_DATABASE_URL points to .*an incomplete copy/);
     const wanted = await readAllOf(app.url, furnished);
 
     const report = await runJson(["migrate", "database"], env);
@@ -137,7 +137,7 @@ describe("migrate database", () => {
 
     assert.match(
       await examineMove(without),
-      /^warning: .*the database was copied to postgres:.*migrate database --abort`, and changes are taken again\.$/,
+      /^warning: .*the database was copied to postgres:.*migrate database --abort` to accept changes again\.$/,
     );
     await app.close();
     const moved = await startApp({
@@ -151,10 +151,10 @@ describe("migrate database", () => {
       const client = createUploadClient(moved, furnished.tenant.live);
       await client.upload(Buffer.from("new here"));
       const again = await runFailing(["migrate", "database"], env);
-      assert.match(again.message, /has been started on postgres:/);
+      assert.match(again.message, /has since been started on postgres:/);
       assert.match(
         (await runFailing(["migrate", "database", "--abort"], env)).message,
-        /has been started on/,
+        /has since been started on/,
       );
     } finally {
       await moved.close();
@@ -187,7 +187,7 @@ describe("migrate database", () => {
     await untilWritable(app, furnished.tenant.live);
     await assert.rejects(
       startApp({ database: "postgres", reuse: { dataDir, databaseUrl: database.url } }),
-      (error) => error instanceof ConfigError && /names a copy that was given up/.test(error.message),
+      (error) => error instanceof ConfigError && /points to an abandoned copy/.test(error.message),
     );
     await createUploadClient(app, furnished.tenant.live).upload(Buffer.from("in between"));
     await createUploadClient(app, furnished.tenant.live).remove(furnished.files[1]?.key ?? "");
@@ -209,7 +209,7 @@ describe("migrate database", () => {
     await runJson(["migrate", "database"], env);
     await target`UPDATE project SET name = 'changed by somebody'`;
     const failure = await runFailing(["migrate", "database"], env);
-    assert.match(failure.message, /copy of the table project is not the same/);
+    assert.match(failure.message, /copy of the table project differs/);
     assert.match(failure.message, /read-only until then/);
     await runJson(["migrate", "database", "--abort"], env);
     await untilWritable(app, furnished.tenant.live);
@@ -219,13 +219,13 @@ describe("migrate database", () => {
     await target`CREATE TABLE invoice (id int)`;
     const foreign = await runFailing(["migrate", "database"], env);
     assert.deepEqual([foreign.exitCode, foreign.code], [1, "VALIDATION_ERROR"]);
-    assert.match(foreign.message, /holds tables of something else/);
+    assert.match(foreign.message, /contains tables of another program/);
 
     const other = await startApp({ database: "postgres" });
     try {
       const url = other.databaseUrl ?? "";
       const taken = await runFailing(["migrate", "database"], { ...env, UPSTOW_DATABASE_URL: url });
-      assert.match(taken.message, /already holds an installation of Upstow/);
+      assert.match(taken.message, /already contains an Upstow installation/);
       assert.equal((await createUploadClient(other, other.owner.live).requestAnswer()).status, 200);
     } finally {
       await other.close();

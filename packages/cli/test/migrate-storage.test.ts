@@ -115,7 +115,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.deepEqual([online.state, online.damaged, online.set], ["copying", [], undefined]);
     // Six files, one of them since, and a variant.
     assert.equal(online.total.objects, 8);
-    assert.match(await examineMove(envOf(app)), /^ok: the files are being copied to s3:.*--finish` ends it$/);
+    assert.match(await examineMove(envOf(app)), /^ok: the files are being copied to s3:.*--finish` completes the move$/);
     assert.match(await examineMove(env), /^failed: UPSTOW_S3_BUCKET is set, but not all files/);
     const idle = await runJson(["migrate", "storage"], env);
     assert.deepEqual(idle.copied, { objects: 0, bytes: 0 });
@@ -132,7 +132,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.equal((await client.requestAnswer()).status, 503);
     assert.match(
       await examineMove(envOf(app)),
-      /^warning: The installation is read-only since \d{4}-.*: the files were copied to s3:.* migrate storage --abort`, and changes are taken again\.$/,
+      /^warning: The installation has been read-only since \d{4}-.*: the files were copied to s3:.* migrate storage --abort` to accept changes again\.$/,
     );
     const wanted = await readAllOf(app.url, furnished);
     assert.ok(!(await listBucket()).includes(early.key));
@@ -167,7 +167,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     app = await start(bucketEnv);
     assert.match(
       (await runFailing(["migrate", "storage"], env)).message,
-      /already; the service has switched/,
+      /already in .*; the service has switched/,
     );
   });
 
@@ -262,7 +262,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       await put("upstow/f/somebody/default/x/theirs.txt");
       const taken = await runFailing(["migrate", "storage"], env);
       assert.deepEqual([taken.exitCode, taken.code], [1, "VALIDATION_ERROR"]);
-      assert.match(taken.message, /already holds objects/);
+      assert.match(taken.message, /already contains objects/);
 
       const elsewhere = { ...env, UPSTOW_S3_PREFIX: "second/" };
       const shown = await runAtTerminal(["migrate", "storage"], elsewhere);
@@ -270,7 +270,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       assert.match(shown, /\r.*Copying files {2}█{24} 100 % {2}100 B of 100 B\r.*1 files \(100 B\) are in/);
       await put("second/f/somebody/default/x/theirs.txt");
       const foreign = await runFailing(["migrate", "storage", "--finish"], elsewhere);
-      assert.match(foreign.message, /not of this installation, such as somebody/);
+      assert.match(foreign.message, /do not belong to this installation, such as somebody/);
       const other = await runFailing(["migrate", "storage"], { ...env, UPSTOW_S3_PREFIX: "third/" });
       assert.match(other.message, /being moved to s3:.*second\/ at .* already/);
 
@@ -312,7 +312,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
         : null,
     );
     const changed = await runFailing(["migrate", "storage"], env);
-    assert.match(changed.message, /does not give back what was put into it/);
+    assert.match(changed.message, /does not return what was written to it/);
     s3.proxy.setFaults(({ method, url = "" }) =>
       method === "PUT" && url.includes("/upstow/f/")
         ? { kind: "answer", status: 403, body: "<Error><Code>QuotaExceeded</Code></Error>" }

@@ -57,7 +57,7 @@ onAnyDatabase("operator commands beside a running service", (database) => {
     assert.ok(await verifyPassword("from a pipe", account?.password_hash ?? ""));
     const again = await runFailing([...args, "other"], env);
     assert.deepEqual([again.exitCode, again.code], [1, "VALIDATION_ERROR"]);
-    assert.match(again.message, /already is an account pia@example.com/);
+    assert.match(again.message, /account with the email address pia@example.com already exists/);
     const bad = await runFailing(["account", "create", "--email", "no address"], env);
     assert.deepEqual([bad.exitCode, bad.code], [1, "VALIDATION_ERROR"]);
     assert.match(bad.message, /^email must be .*, not "no address"\. Correct/);

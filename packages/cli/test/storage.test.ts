@@ -45,7 +45,7 @@ describe("upstow storage", { skip: swiftMissing }, () => {
     );
     assert.equal((await runJson(["storage", "probe", ...project], env)).ok, true);
     assert.deepEqual(await runJson(["storage", "reseal"], env), { resealed: 1 });
-    assert.match((await runFailing(["storage", "remove", ...project], env)).message, /still holds files/);
+    assert.match((await runFailing(["storage", "remove", ...project], env)).message, /still contains files/);
     assert.equal((await createUploadClient(app, tenant.live).remove(upload.key)).status, 200);
     assert.equal((await runJson(["storage", "remove", ...project], env)).removed, true);
   });

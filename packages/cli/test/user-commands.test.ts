@@ -52,7 +52,7 @@ describe("the commands of users", () => {
     const again = await runUpstow(["upload", ...paths, "--metadata", '{"trip":"Elbe"}'], env);
     assert.match(again.stdout, /^Uploaded 3 files, .*B\. Left out: 1 empty file, 1 link\.$/m);
     assert.match(again.stderr, /^- photos\/empty\.txt {2}left out: the file is empty$/m);
-    assert.match(again.stderr, /^- photos\/link\.txt {2}left out: links are not followed; name it/m);
+    assert.match(again.stderr, /^- photos\/link\.txt {2}left out: links are not followed; pass it/m);
     const named = await runUpstow(["upload", join(folder, "photos/link.txt")], env);
     assert.equal(named.stdout, "Uploaded 1 file, 6 B.\n");
   });
@@ -111,7 +111,7 @@ describe("the commands of users", () => {
     const live = keys.find((key: { type: string }) => key.type === "live").id;
     const byTest = await runFailing(["keys", "revoke", live], { ...env, UPSTOW_API_KEY: app.owner.test });
     assert.deepEqual([byTest.exitCode, byTest.code], [1, "UNAUTHORIZED"]);
-    assert.match(byTest.message, /A test key revokes only test keys\. Send a live key\.$/);
+    assert.match(byTest.message, /A test key can revoke only test keys\. Send a live key\.$/);
     const otherType = await runFailing(["keys", "create", "--type", "test"], env);
     assert.match(otherType.message, /^A live key can only create live keys\./);
     for (const [args, message] of [

@@ -71,7 +71,7 @@ onAnyDatabase("rate limits of an account", (database) => {
     await Promise.all(
       Array.from({ length: 40 }, (_, i) => app.call("GET", paths[i % 4] ?? "", { key: tenant.live })),
     );
-    const lines = app.logLines.filter((line) => line.includes("met the rate limit"));
+    const lines = app.logLines.filter((line) => line.includes("reached the rate limit"));
     assert.equal(lines.length, 1, lines.join(""));
     assert.match(lines[0] ?? "", /UPSTOW_RATE_LIMITS/);
     assert.match(lines[0] ?? "", /set-limits/);

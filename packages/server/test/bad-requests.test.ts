@@ -81,7 +81,7 @@ onAnyDatabase("bad requests", (database) => {
       "a key twice": '{"name":"x","name":"y"}',
       "a key twice, escaped": '{"name":"x","n\\u0061me":"y"}',
       "a key twice, deep down": '{"name":"x","a":[{"b":":\\"","b":2}]}',
-      "a number too large": '{"name":"x","a":1e400}',
+      "a number that is too large": '{"name":"x","a":1e400}',
       "a number too small": '{"name":"x","a":-1e400}',
       "an integer that would be kept as another": '{"name":"x","a":[{"id":-1234567890123456789}]}',
       "a lone surrogate": '{"name":"\\ud800"}',

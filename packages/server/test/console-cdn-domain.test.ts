@@ -65,17 +65,17 @@ onAnyDatabase("the CDN domain of a project", (database) => {
     await expectRefusal("10.0.0.1", /not public/);
     // Longer than a label of a name may be, so that no server has to be asked.
     await expectRefusal(`${"x".repeat(64)}.example`, /not in DNS.*CNAME/);
-    await expectRefusal(`127.0.0.2:${cdn.port}`, /Nothing listens/);
+    await expectRefusal(`127.0.0.2:${cdn.port}`, /does not accept HTTPS/);
     cdn.answer = (_request, response) => void response.writeHead(302, { location: "/" }).end();
     await expectRefusal(domain, /redirects \(302\)/);
     cdn.answer = (_request, response) => void response.end("a parking page");
-    await expectRefusal(domain, /answers \(200\), but this service is not behind it/);
+    await expectRefusal(domain, /responds \(200\), but not from this service/);
     cdn.answer = (request, response) => handOn(request, response, { "x-forwarded-proto": "http" });
     await expectRefusal(domain, /over plain HTTP/);
     cdn.answer = (_request, response) => void response.destroy();
-    await expectRefusal(domain, /broke before there was an answer/);
+    await expectRefusal(domain, /was closed before a response arrived/);
     const stranger = await startReceiver(await createCertificate(["localhost"]));
-    await expectRefusal(`localhost:${stranger.port}`, /certificate .* was not accepted/);
+    await expectRefusal(`localhost:${stranger.port}`, /certificate .* is invalid/);
     await stranger.close();
     cdn.answer = handOn;
   });

@@ -174,7 +174,7 @@ onAnyDatabase("one-time codes", (database) => {
   test("passkeys are refused where a page was opened by address", async () => {
     const refused = await call("POST", "/sign-in/passkey/options");
     assert.equal(refused.status, 400);
-    assert.match(refused.body.error.message, /opened by a name/);
+    assert.match(refused.body.error.message, /opened with a host name/);
   });
 });
 

@@ -185,7 +185,7 @@ async function attempt(route: string, project: Tenant, accountId: string | null)
 }
 
 const isRefusal = ({ message }: { message: string }) =>
-  /^(You are not signed in|Project not found|As a \w+ of this project|This is for the installation)/.test(
+  /^(You are not signed in|Project not found|A \w+ of this project can't|Only the installation's owner)/.test(
     message,
   );
 const routes = Object.keys(needed)
@@ -259,7 +259,7 @@ test("no call is taken from another site's page, whoever it comes as", async () 
     const message = refused.body.error?.message;
     assert.deepEqual(
       [refused.status, message],
-      [403, "The dashboard takes requests from its own pages only."],
+      [403, "The dashboard accepts requests only from its own pages."],
       route,
     );
   }

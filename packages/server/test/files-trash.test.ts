@@ -137,7 +137,7 @@ onBothDatabases("the trash", (database) => {
     const { status, body } = await client.purge([trashed.key, stored.key]);
     const reclaimedBytes = 2 * smallBody.length;
     assert.deepEqual([status, body], [200, { deleted: 2, failed: 0, failures: [], reclaimedBytes }]);
-    assert.ok((await logged("file.purged")).includes('"hello.txt" was removed for good.'));
+    assert.ok((await logged("file.purged")).includes('"hello.txt" was permanently deleted.'));
     assert.equal(await storage(), before);
     assert.deepEqual(await listTrash(), []);
     for (const answer of [await client.purge([trashed.key]), await client.restore([trashed.key, stored.key])])

@@ -107,15 +107,15 @@ onAnyDatabase("an import that cannot be", (database) => {
     await once(closed, "close");
     const unreachable = ["unreachable", "The source could not be reached."];
     const incomplete = ["incomplete", "The source ended before the end of the file."];
-    const tooLarge = ["too_large", `The file is larger than the ${limitBytes} bytes that are allowed here.`];
+    const tooLarge = ["too_large", `The file is larger than the ${limitBytes} bytes allowed here.`];
     const slow = ["too_slow", "The source sends too slowly."];
-    const notPublic = ["address_refused", "The URL leads to an address that is not public."];
-    const noHttp = ["invalid_response", "The source does not answer like a web server."];
+    const notPublic = ["address_refused", "The URL resolves to an address that is not public."];
+    const noHttp = ["invalid_response", "The source's response is not valid HTTP."];
     const cases: [string, (string | undefined)[]][] = [
       ["/text", ["type_refused", 'The file route "pictures" does not accept text/html.']],
       ["/missing", ["status", "The source returned status 404."]],
       ["/broken", ["status", "The source returned status 503."]],
-      ["/gzip", ["encoded", "The source sends the file compressed, although it was asked not to."]],
+      ["/gzip", ["encoded", "The source sends the file compressed, although no compression was requested."]],
       ["/large", tooLarge],
       ["/endless", tooLarge],
       ["/silent", slow],
@@ -125,7 +125,7 @@ onAnyDatabase("an import that cannot be", (database) => {
       ["/too-long", ["invalid_response", "The source sends more bytes than it announced."]],
       ["/two-lengths", noHttp],
       ["/loop", ["redirect", "The source redirects more than 3 times."]],
-      ["/nowhere", ["redirect", "The source redirects without a valid address."]],
+      ["/nowhere", ["redirect", "The source redirects without a valid URL."]],
       [
         "/file",
         ["redirect", "The source redirects to a URL that is not allowed: The URL must start with https://."],

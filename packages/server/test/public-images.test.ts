@@ -197,7 +197,7 @@ onAnyDatabase("public variants without a signature", (database) => {
     for (const [body, message] of [
       [{ imageWidths: [0] }, "imageWidths.0 must be at least 1"],
       [{ imageWidths: [4097] }, "imageWidths.0 must be at most 4096"],
-      [{ imageWidths: [16, 16] }, "imageWidths must not have the same item twice"],
+      [{ imageWidths: [16, 16] }, "imageWidths must not contain the same item twice"],
       [{ imagePresets: Object.fromEntries(many) }, "imagePresets must have at most 64 keys"],
     ] as const)
       assert.equal(expectError(await patchProject(free, body), 400, "VALIDATION_ERROR").message, message);

@@ -102,7 +102,7 @@ onBothDatabases("read-only mode", (database) => {
     assert.equal(tools.status, 200);
 
     await leave();
-    await untilLogged(/takes changes again/);
+    await untilLogged(/accepts changes again/);
     assert.equal((await put(open.uploadUrl, Buffer.from("hello bytes"))).status, 200);
     assert.equal((await client.complete(open.fileId)).status, 200);
     assert.equal((await put(underWay.uploadUrl, body)).status, 200);

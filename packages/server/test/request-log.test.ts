@@ -133,12 +133,12 @@ it("people at a terminal read lines, with levels marked", async () => {
   log.info({ method: "GET", route: "/f/*", status: 200, ms: 1.5, address: "203.0.113.9" }, "request");
   log.warn({ dependency: "redis" }, "a dependency does not respond");
   log.error(new Error("broken"));
-  log.info("the files are served from the bucket now");
+  log.info("files are now served from the bucket");
   terminal.end();
   const shown = stripVTControlCharacters(await text(terminal));
   const lines = shown.split("\n").map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, ""));
   assert.equal(lines[0], "200  GET     /f/*  1.5 ms");
   assert.equal(lines[1], "warning  a dependency does not respond  dependency=redis");
   assert.equal(lines[2], "error  broken");
-  assert.equal(lines.at(-2), "the files are served from the bucket now");
+  assert.equal(lines.at(-2), "files are now served from the bucket");
 });

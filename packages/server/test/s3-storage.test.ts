@@ -125,7 +125,7 @@ describe("files in a bucket", { skip: swiftMissing }, () => {
           422,
           "FILE_NOT_IN_STORAGE",
         );
-        assert.match(suggestion ?? "", /\/upload\/multipart\/abort, then begin again/);
+        assert.match(suggestion ?? "", /\/upload\/multipart\/abort, then start again/);
       }
       assert.equal((await client.abort(upload)).status, 200);
     });

@@ -224,7 +224,7 @@ onBothDatabases("API keys", (database) => {
       const refused = await app.call("GET", foreign, { key: tenant.live });
       const error = expectError(refused, 401, "UNAUTHORIZED");
       assert.equal(error.message, "Invalid or missing API key: a key of another project.");
-      assert.match(error.suggestion, /^The path names another project/);
+      assert.match(error.suggestion, /^The path contains a different project/);
       for (const body of [{}, { type: "wrong" }, "not json"]) {
         expectError(await app.call("POST", foreign, { key: tenant.live, body }), 401, "UNAUTHORIZED");
       }

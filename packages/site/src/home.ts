@@ -15,7 +15,7 @@ import { renderCode, renderTabSet } from "./markdown.ts";
 const features: [icon: string, title: string, about: string, page: string][] = [
   [
     rotateCwIcon,
-    "Uploads that resume",
+    "Resumable uploads",
     "Parts of 5 MB, retried and continued after a reload.",
     "guides/large-files",
   ],
@@ -29,7 +29,7 @@ const features: [icon: string, title: string, about: string, page: string][] = [
   [
     lockIcon,
     "Private files",
-    "Links that expire, grants for many files, revocation at once.",
+    "Expiring links, grants for many files, instant revocation.",
     "guides/private-files",
   ],
   [
@@ -49,7 +49,7 @@ const features: [icon: string, title: string, about: string, page: string][] = [
 /** What someone sees who opens the service in a browser. `welcome.js` fills the panel beside the headline. */
 export function renderHome(publicUrl: string): string {
   const api = `${publicUrl}/api/v1`;
-  const curl = `# 1. Ask for a presigned URL
+  const curl = `# 1. Request a presigned URL
 curl -s ${api}/upload/request \\
   -H "Authorization: Bearer $UPSTOW_API_KEY" -H "Content-Type: application/json" \\
   -d '{"fileName":"hello.txt","fileSize":5,"contentType":"text/plain","routeSlug":"default"}'

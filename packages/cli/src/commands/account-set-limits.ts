@@ -20,7 +20,7 @@ export const accountSetLimits: Command = {
     "rate-other": { value: "N", description: "all other requests per minute and key" },
     "transform-units": { value: "N", description: "transform units per month and project" },
   },
-  notes: "N is a whole number, or none to go back to the usual limit. What is not given stays as it is.",
+  notes: "N is a whole number, or none to go back to the usual limit. Limits you don't pass stay unchanged.",
   async run(call) {
     const change = readChange(call.options);
     const { changeAccount } = await import("@upstow/server/projects/accounts/accounts");

@@ -10,7 +10,7 @@ export const accountSetTier: Command = {
     { name: "tier", description: "free, pro, team or enterprise" },
   ],
   notes:
-    "What an account has beyond a smaller tier's limits stays; it can make nothing more until it is below them. An account that was created by an invitation can own projects once its tier was set, to free as well.",
+    "If the account is over the new tier's limits, it keeps everything, but can't add more until it is below them. Setting a tier, including free, lets an account that was created by an invitation own projects.",
   async run(call) {
     const { TIER_NAMES } = await import("@upstow/contract");
     const { changeAccount } = await import("@upstow/server/projects/accounts/accounts");

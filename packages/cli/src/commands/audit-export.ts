@@ -44,7 +44,7 @@ async function openNew(file: string): Promise<FileHandle> {
     return await open(file, "wx", 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new OperatorError("IN_USE", `${file} exists already. Choose another name.`);
+    throw new OperatorError("IN_USE", `${file} already exists. Choose another name.`);
   }
 }
 

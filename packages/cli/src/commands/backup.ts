@@ -54,26 +54,26 @@ function describe(report: BackupReport, bucket: string | null): string {
   if (report.deletedMeanwhile > 0) {
     const records =
       report.database === null
-        ? "the dump may still hold their records"
-        : "a restore holds their records, marked as lost";
+        ? "the dump may still contain their records"
+        : "a restore contains their records, marked as lost";
     lines.push(`${report.deletedMeanwhile} were deleted while it ran; ${records}.`);
   }
   if (report.database === null) {
     lines.push(
-      "The database is PostgreSQL and not in here: copy it with pg_dump, before this command each time.",
+      "The PostgreSQL database is not included: copy it with pg_dump, each time before this command.",
     );
   }
   if (bucket !== null) {
     lines.push(
-      `Files are in the bucket ${bucket} and not in here: protect them with its versioning or replication.`,
+      `Files in the bucket ${bucket} are not included: protect them with its versioning or replication.`,
     );
   }
   if (!report.hasSecret)
-    lines.push("The secret is in UPSTOW_SECRET and not in here: keep a copy of it elsewhere.");
+    lines.push("The secret in UPSTOW_SECRET is not included: keep a copy of it elsewhere.");
   if (!isWhole(report)) {
     lines.push(
-      `✖ ${report.missing.length} files are missing on the disk and ${report.damaged.length} are damaged; the rest of the backup is whole.`,
-      "  → Check the disk. `upstow doctor` says more; an older backup may still have them.",
+      `✖ ${report.missing.length} files are missing on the disk and ${report.damaged.length} are damaged; the rest of the backup is complete.`,
+      "  → Check the disk. For details, run `upstow doctor`. An older backup may still have the files.",
     );
   }
   return lines.join("\n");

@@ -8,7 +8,7 @@ const keys = { name: "keys", description: "storage keys or ids of files", isRepe
 
 export const filesClaim: Command = {
   name: "files claim",
-  summary: "Keep files that would be deleted otherwise",
+  summary: "Keep files that would otherwise be deleted",
   positionals: [keys],
   options: {},
   async run(call) {

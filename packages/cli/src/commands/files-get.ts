@@ -48,7 +48,7 @@ async function getOne(call: Call, keyOrId: string, output: string | undefined): 
   const path = folder === null ? givenPath(call, output ?? ".") : join(folder, savedName(file.name));
   const { isThere, ...saved } = await save(call, upstow, file, path);
   if (isThere) return { json: saved, text: `${clean(path)} already exists with the same bytes.` };
-  const checked = saved.isVerified ? ", as its SHA-256 says" : "";
+  const checked = saved.isVerified ? ", verified by SHA-256" : "";
   return { json: saved, text: `Wrote ${clean(path)}, ${formatBytes(file.size)}${checked}.` };
 }
 

@@ -16,11 +16,11 @@ export const filesRm: Command = {
   options: {
     ...filterOptions,
     "dry-run": { description: "only list the files the filters match" },
-    purge: { description: "remove the bytes at once, also of files in the trash" },
+    purge: { description: "remove the bytes immediately, including files in the trash" },
     yes: { description: "delete the matching files without asking" },
   },
   notes: `Takes keys and ids, or filters: what these find is shown and counted before you are asked.
-Where the project has a trash, files go there, unless you pass --purge. \`upstow files restore\` brings them back.`,
+If the project has a trash, files are moved there unless you pass --purge. \`upstow files restore\` restores them.`,
   async run(call) {
     const filters = readFilters(call.options);
     const isFiltered = Object.keys(filters).length > 0;

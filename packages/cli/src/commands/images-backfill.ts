@@ -5,9 +5,9 @@ import { withDatabase } from "../with-database.ts";
 
 export const imagesBackfill: Command = {
   name: "images backfill",
-  summary: "Find size, colours and placeholder of images uploaded before the service did so",
+  summary: "Read size, colours and placeholder of images uploaded before the service did this",
   options: {
-    retry: { description: "also images that could not be read the last time" },
+    retry: { description: "also retry images that could not be read last time" },
     wait: { description: "show progress until the service has read all waiting images" },
   },
   notes: `Marks the images; the running service reads them, or does so when it next starts, while projects take turns and
@@ -24,14 +24,14 @@ visitors' variants come first. May be stopped and repeated at any time.`,
         const store = config.s3 === null ? "disk" : "s3";
         const onStep = ({ files, images }: Marked) =>
           call.showsProgress &&
-          call.progress(`${count(files)} files looked through, ${count(images)} images marked`);
+          call.progress(`${count(files)} files checked, ${count(images)} images marked`);
         const imageTypes = createImageTypes(listToolTypes(findTools()));
         const marked = await backfillFacts(db, { store, imageTypes, retries }, onStep, signal);
         if (isFollowed) await follow(call, db, countWaiting, signal);
         const waiting = await countWaiting(db);
         return {
           json: { ...marked, waiting },
-          text: `Looked through ${count(marked.files)} files and marked ${count(marked.images)} images. ${count(waiting)} are waiting to be read.`,
+          text: `Checked ${count(marked.files)} files and marked ${count(marked.images)} images. ${count(waiting)} are waiting to be read.`,
         };
       }),
     );

@@ -27,7 +27,7 @@ export const init: Command = {
     "dry-run": { description: "only show what would change" },
     yes: { description: "write without asking" },
     "no-install": { description: "do not install packages" },
-    undo: { description: "undo what init wrote, unless it was changed since" },
+    undo: { description: "undo what init wrote, except files changed since" },
   },
   notes: `Shows every change before writing. Existing files are never replaced. Vite apps get an
 Express server; projects without TypeScript get JavaScript.`,
@@ -68,7 +68,7 @@ async function setUp(call: Call, folder: string): Promise<Result> {
   if (isInstalled) installOrTakeBack(call, project, takeBack);
   const command = ownCommand(call, connection.url);
   if (!isSignedIn)
-    notes.unshift(`Put your key into the environment file: \`${command} login\` and init again, or by hand.`);
+    notes.unshift(`Add your key to the environment file, or run \`${command} login\` and then init again.`);
   const undoing = [command, "init", ...call.positionals, "--undo"].join(" ");
   return {
     json: { ...result, written: true },
@@ -83,8 +83,8 @@ function undo(call: Call, folder: string): Result {
   return {
     json: { restored, kept },
     text: [
-      `Put ${restored.length} files back as they were.`,
-      ...kept.map((path) => `${path} was changed since and stays as it is.`),
+      `Restored ${restored.length} files.`,
+      ...kept.map((path) => `${path} was changed since and was kept.`),
     ].join("\n"),
     ok: kept.length === 0,
   };
@@ -112,7 +112,7 @@ async function findServed(url: string): Promise<{ name: string; version: string 
   } catch {}
   throw new OperatorError(
     "SERVICE_UNAVAILABLE",
-    `${url} does not serve its packages. Start the service, or set UPSTOW_URL to another one. With --no-install, init writes the files and leaves installing to you.`,
+    `${url} does not serve its packages. Start the service, or set UPSTOW_URL to another one. With --no-install, init only writes the files.`,
   );
 }
 

@@ -79,7 +79,7 @@ async function forwardAll(call: Call, { target, replay, credentials, signal }: L
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  const text = `Forwarded ${counts.forwarded} events; ${counts.failed} were answered with an error.`;
+  const text = `Forwarded ${counts.forwarded} events; ${counts.failed} returned an error.`;
   return { json: counts, text };
 }
 

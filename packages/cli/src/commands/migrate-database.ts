@@ -22,8 +22,8 @@ compared at the end. If interrupted, run it again to continue where it stopped. 
         ? "the embedded database accepts changes again."
         : "the service stays read-only because its files are being moved; `upstow migrate storage --abort` cancels that.";
       const copy = isMarked
-        ? "The copy is useless now, and no service starts on it."
-        : "The copy is useless now, but could not be marked as such because UPSTOW_DATABASE_URL does not point to it: never start the service on it.";
+        ? "The copy is now useless, and no service starts on it."
+        : "The copy is now useless, but could not be marked as such because UPSTOW_DATABASE_URL does not point to it: never start the service on it.";
       return { json: { state: "abandoned", isMarked }, text: `The move is cancelled: ${now} ${copy}` };
     }
     return present(await runMoveDatabase(call), call.config(), call.env);
@@ -50,5 +50,5 @@ function present(report: MoveDatabaseReport, config: Config, env: NodeJS.Process
 function describeSecret({ secrets, dataDir }: Config): string[] {
   if (secrets !== null) return ["UPSTOW_SECRET stays as it is."];
   const path = join(dataDir, "secret");
-  return [`Keep UPSTOW_DATA_DIR: ${path} is needed. On other machines set UPSTOW_SECRET to what is in it.`];
+  return [`Keep UPSTOW_DATA_DIR: ${path} is needed. On other machines, set UPSTOW_SECRET to its contents.`];
 }

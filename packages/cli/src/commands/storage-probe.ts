@@ -3,7 +3,7 @@ import { projectOption, withCustomerStorage } from "../customer-storage.ts";
 
 export const storageProbe: Command = {
   name: "storage probe",
-  summary: "Test a project's bucket: permissions, clock, and whether pages may upload",
+  summary: "Test a project's bucket: permissions, clock, and whether browsers may upload",
   options: projectOption,
   notes: "Exits with code 1 if the service cannot use the bucket.",
   async run(call) {
@@ -12,12 +12,14 @@ export const storageProbe: Command = {
     const probe = await withCustomerStorage(call, (deps) => probeStorage(deps, projectId));
     const { unusable, refused, allowsBrowsers } = probe;
     const lines = [
-      ...(unusable === null ? [] : [`✖ It cannot be used: ${unusable}.`]),
+      ...(unusable === null ? [] : [`✖ The bucket cannot be used: ${unusable}.`]),
       ...refused.map(
-        ({ act, reason }) => `${act === "list" ? "!" : "✖"} It may not be used to ${act}: ${reason}.`,
+        ({ act, reason }) => `${act === "list" ? "!" : "✖"} The key is not allowed to ${act}: ${reason}.`,
       ),
       ...(allowsBrowsers === false
-        ? ["! Pages may not upload to it, or do not see the ETag: set its CORS rule, as docs/s3.md shows."]
+        ? [
+            "! Browsers may not upload to it, or can't read the ETag: set its CORS rule as described in docs/s3.md.",
+          ]
         : []),
     ];
     return {

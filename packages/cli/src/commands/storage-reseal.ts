@@ -5,7 +5,7 @@ export const storageReseal: Command = {
   name: "storage reseal",
   summary: "Re-encrypt all bucket credentials with the first secret in UPSTOW_SECRET",
   notes:
-    "Run it after putting a new secret in front. The old one is no longer needed for credentials afterwards.",
+    "Run it after adding a new secret at the front. The old one is no longer needed for credentials afterwards.",
   async run(call) {
     const { resealCredentials } = await import("@upstow/server/projects/customer-storage/customer-stores");
     const count = await withCustomerStorage(call, resealCredentials);

@@ -115,9 +115,9 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
       urls.length === 0 ? "" : ` Imported ${imported.length} of ${countFiles(urls.length)} from URLs.`;
     const done = isDone
       ? `Uploaded ${countFiles(stored.length)}, ${formatBytes(bytes)}.`
-      : `Uploaded ${stored.length} of ${countFiles(files.length)}. The same command tries the others again.`;
+      : `Uploaded ${stored.length} of ${countFiles(files.length)}. Run the same command again to retry the others.`;
     const nothing = urls.length === 0 ? "Nothing to upload." : "";
-    const before = earlier.size === 0 ? "" : ` The run before had stored ${earlier.size}.`;
+    const before = earlier.size === 0 ? "" : ` The previous run stored ${earlier.size}.`;
     const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
     return {
       json: { files: [...keptFiles, ...stored, ...imported], failures, leftOut },
@@ -130,7 +130,7 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
 const reasons = {
   empty: { why: "the file is empty", one: "empty file", many: "empty files" },
   link: {
-    why: "links are not followed; name it to upload what it points to",
+    why: "links are not followed; pass it as an argument to upload its target",
     one: "link",
     many: "links",
   },

@@ -138,7 +138,7 @@ export async function importFiles(job: ImportJob): Promise<{ imported: Imported[
     });
     const isHopeless = imported.length === importedBefore && start + roundFiles < entries.length;
     if (isHopeless) {
-      call.note(`Stopped: ${roundFiles} files in a row failed, so something other than the files is wrong.`);
+      call.note(`Stopped: ${roundFiles} files in a row failed, so the cause is probably not the files.`);
       break;
     }
   }

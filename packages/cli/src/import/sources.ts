@@ -97,7 +97,7 @@ function readToken(token: string): { apiKey: string; appId: string } {
   }
   throw new OperatorError(
     "CONFIGURATION",
-    "UPLOADTHING_TOKEN is not a token of UploadThing 7. Copy it from the API keys page of its dashboard.",
+    "UPLOADTHING_TOKEN is not an UploadThing 7 token. Copy it from the API keys page of its dashboard.",
   );
 }
 

@@ -32,7 +32,7 @@ const mounts: Partial<Record<Framework, (load: (names: string) => string) => str
 };
 
 const nameVariables =
-  "Name UPSTOW_URL and UPSTOW_API_KEY among the variables of src/env: SvelteKit hands on no others.";
+  "Declare UPSTOW_URL and UPSTOW_API_KEY in src/env: SvelteKit passes on only declared variables.";
 const reactUse = 'Show it: <UploadDropzone route="image" />, from @upstow/react.';
 const plainUse =
   'Use it in a page: createUploader({ endpoint: "/api/upload" }).upload("image", file), from @upstow/sdk/client.';
@@ -54,7 +54,7 @@ export function planChanges(project: Project, connection: Credentials): Plan {
   const create = (path: string, code: string) => {
     const before = find(path);
     if (before === null) changes.push({ path, before, after: code });
-    else if (before !== code) notes.push(`${path} is there already and stays as it is.`);
+    else if (before !== code) notes.push(`${path} already exists and was not changed.`);
   };
   /** Edits whichever of these files exists, if it is clear how. */
   const tryToEdit = (paths: string[], change: (text: string) => string | null, otherwise: string) => {
@@ -91,12 +91,14 @@ export function planChanges(project: Project, connection: Credentials): Plan {
     const path = posix.join(appFolder, provider.path);
     create(path, provider.code);
     if (framework === "astro") {
-      notes.push(`Put <UploadProvider> of ${path} and what is below it into one component with client:load.`);
+      notes.push(
+        `Put <UploadProvider> from ${path} and everything inside it into one component with client:load.`,
+      );
     } else {
       tryToEdit(
         pages.map((name) => posix.join(appFolder, name)),
         (text) => wrapInProvider(text, inner),
-        `Put <UploadProvider> of ${path} around your application.`,
+        `Wrap your application in <UploadProvider> from ${path}.`,
       );
     }
   }
@@ -109,14 +111,16 @@ export function planChanges(project: Project, connection: Credentials): Plan {
     );
   }
   if (framework === "astro" && !hasAdapter(project)) {
-    notes.push("Add an adapter for your host, such as `npx astro add node`: the endpoint runs on request.");
+    notes.push(
+      "Add an adapter for your host, such as `npx astro add node`, because the endpoint runs on the server.",
+    );
   }
   if (isVite) {
     const target = `http://localhost:${serverPort}`;
     tryToEdit(
       ["vite.config.ts", "vite.config.js", "vite.config.mjs"],
       (text) => addProxy(text, "/api/upload", target),
-      `Tell Vite where uploads go: server: { proxy: { "/api/upload": "${target}" } } in its configuration.`,
+      `Add a proxy to your Vite configuration: server: { proxy: { "/api/upload": "${target}" } } in its configuration.`,
     );
   }
 
@@ -139,7 +143,7 @@ function explainUse(project: Project, handlerPath: string, envFile: string): str
   if (mount !== undefined)
     return [
       `Add it to your server: ${mount(loading(project, handlerPath))}`,
-      `Start your server with node --env-file=${envFile}, so that it knows the service and the key.`,
+      `Start your server with node --env-file=${envFile}, to load the service's URL and the key.`,
       use,
     ];
   return manifest.scripts?.["dev"] === undefined ? [use] : [use, `Start it: ${packageManager} run dev.`];

@@ -7,7 +7,7 @@ import { clean, formatBytes } from "../format.ts";
 export async function uploadStdin(call: Call, options: UploadOptions): Promise<Result> {
   if (call.positionals.length > 1) throw new UsageError("Upload stdin alone: upstow upload - --name NAME");
   if (call.stdin.isTTY === true)
-    throw new UsageError("Nothing is piped in. For example: pg_dump app | upstow upload - --name app.sql");
+    throw new UsageError("No input is piped in. For example: pg_dump app | upstow upload - --name app.sql");
   const name = call.options.find("name") ?? "stdin";
   const upstow = await connect(call);
   const cancel = new AbortController();

@@ -21,9 +21,7 @@ export const CreateKeyBody = Type.Object({
 
 export const CreatedKey = Type.Object({
   key: ApiKey,
-  secret: Type.Optional(
-    Type.String({ description: "shown once; left out when a repeated call is replayed" }),
-  ),
+  secret: Type.Optional(Type.String({ description: "shown once; omitted when a repeated call is replayed" })),
 });
 
 export type ApiKey = Static<typeof ApiKey>;

@@ -29,7 +29,7 @@ export const Router = Type.Object({
   maxFileSize: NullableInteger,
   webhookUrl: NullableString,
   environment: StringEnum(ROUTE_ENVIRONMENTS),
-  access: StringEnum(ACCESS_LEVELS, { description: "of files that are uploaded to it from now on" }),
+  access: StringEnum(ACCESS_LEVELS, { description: "of new uploads" }),
   expireAfterDays: NullableInteger,
   claimWithin: NullableInteger,
   keepLocation: Type.Boolean({ description: "whether image facts include where a picture was taken" }),
@@ -37,7 +37,7 @@ export const Router = Type.Object({
   stripMetadata: StringEnum(STRIP_CHOICES),
   scan: Type.Boolean({ description: "whether files are scanned for viruses before anyone can read them" }),
   scanUnknown: StringEnum(SCAN_UNKNOWN_CHOICES),
-  formOrigins: Type.Array(Type.String(), { description: "where forms may redirect to" }),
+  formOrigins: Type.Array(Type.String(), { description: "origins that forms may redirect to" }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -66,39 +66,39 @@ const routerFields = {
       "Public HTTPS URL that receives upload.completed. http:// only works for addresses that the operator has allowed.",
   }),
   environment: StringEnum(ROUTE_ENVIRONMENTS),
-  access: StringEnum(ACCESS_LEVELS, { description: "public when left out" }),
+  access: StringEnum(ACCESS_LEVELS, { description: "default: public" }),
   expireAfterDays: Type.Unsafe<number | null>({
     type: ["integer", "null"],
     minimum: 1,
     maximum: EXPIRE_AFTER_MAX_DAYS,
     description:
-      "days after which new uploads are deleted, unless their request says otherwise; null keeps them",
+      "days after which new uploads are deleted, unless their request sets another time; null keeps them",
   }),
   claimWithin: Type.Unsafe<number | null>({
     type: ["integer", "null"],
     minimum: 1,
     maximum: CLAIM_WITHIN_MAX_SEC,
     description:
-      "seconds after its completion within which an upload has to be claimed or is deleted; null needs no claim",
+      "seconds after completion within which an upload must be claimed, or it is deleted; null requires no claim",
   }),
   keepLocation: Type.Boolean({
     description:
-      "keep where a picture was taken in its facts; false when left out. It does not change files; stripMetadata does.",
+      "Whether image facts include where a picture was taken. Does not change files; stripMetadata does. Default: false.",
   }),
   checkContent: StringEnum(CONTENT_CHECKS, {
     description:
-      "Compares a file's bytes with its declared type and the route's types before it is confirmed: warn logs file.mismatch, enforce rejects. off when left out.",
+      "Compares a file's bytes with its declared type and the route's types before it is confirmed: warn logs file.mismatch, enforce rejects. Default: off.",
   }),
   stripMetadata: StringEnum(STRIP_CHOICES, {
     description:
-      "Overwrites metadata in JPEG, PNG and WebP files before they are confirmed: gps where a picture was taken, all everything but orientation and colour profile. Sizes stay; pictures over 50 MB are rejected. off when left out.",
+      "Overwrites metadata in JPEG, PNG and WebP files before they are confirmed: gps removes the location, all removes everything except orientation and colour profile. File sizes do not change; pictures over 50 MB are rejected. Default: off.",
   }),
   scan: Type.Boolean({
     description:
-      "Scans files for viruses: nobody can read a file until it is clean, and infected files are deleted. Needs UPSTOW_CLAMD. false when left out.",
+      "Scans files for viruses: nobody can read a file until it is clean, and infected files are deleted. Needs UPSTOW_CLAMD. Default: false.",
   }),
   scanUnknown: StringEnum(SCAN_UNKNOWN_CHOICES, {
-    description: "what happens to files larger than the scanner accepts; refuse when left out",
+    description: "what happens to files too large to scan; default: refuse",
   }),
   formOrigins: Type.Array(
     Type.String({
@@ -107,7 +107,7 @@ const routerFields = {
       pattern: "^https?://",
       description: "an origin such as https://www.example.com",
     }),
-    { maxItems: FORM_ORIGINS_MAX, description: "where the success_redirect of forms may lead" },
+    { maxItems: FORM_ORIGINS_MAX, description: "origins that a form's success_redirect may point to" },
   ),
 };
 

@@ -49,21 +49,21 @@ const fileFields = {
   access: StringEnum(ACCESS_LEVELS),
   detectedType: Type.Unsafe<string | null>({
     ...NullableString,
-    description: "MIME type by the file's bytes; null if unknown, and where the route's checkContent is off",
+    description: "MIME type detected from the bytes; null if unknown or the route's checkContent is off",
   }),
   scan: Type.Unsafe<ScanState | null>({
     ...{ type: ["string", "null"], enum: [...SCAN_STATES, null] },
     description:
-      "pending: not readable yet; infected: deleted; unscanned: more than the scanner takes; null where the file's route does not scan",
+      "pending: not readable yet; infected: deleted; unscanned: too large to scan; null if the file's route does not scan",
   }),
-  audience: Type.Optional(Type.String({ description: "only where the file has one" })),
+  audience: Type.Optional(Type.String({ description: "present if the file has one" })),
   expiresAt: Type.Unsafe<string | null>({
     ...NullableTimestamp,
-    description: "from then on the file is deleted; null if it stays",
+    description: "when the file is deleted; null if it does not expire",
   }),
   claimBy: Type.Unsafe<string | null>({
     ...NullableTimestamp,
-    description: "from then on the file is deleted unless it is claimed; null if it needs no claim",
+    description: "when the file is deleted unless claimed; null if it needs no claim",
   }),
 };
 const sha256 = {
@@ -112,7 +112,8 @@ export type ImageFacts = Static<typeof ImageFacts>;
 const image = Type.Unsafe<ImageFacts | null>({
   ...ImageFacts,
   type: ["object", "null"],
-  description: "null until the image was read, soon after its upload, and for all that is no readable image",
+  description:
+    "null until the image has been read, shortly after its upload; also null for files that are not readable images",
 });
 
 export const FileListItem = Type.Object({
@@ -134,14 +135,14 @@ export const ImportProgress = Type.Object({
   receivedBytes: Type.Integer({ description: "stored so far" }),
   totalBytes: Type.Unsafe<number | null>({
     type: ["integer", "null"],
-    description: "null until the source has said it",
+    description: "null until the source has sent it",
   }),
 });
 export const FileObject = Type.Object({
   ...CompletedFile.properties,
   updatedAt: Timestamp,
   focus: Type.Optional(
-    Type.Object({ x: Type.Number(), y: Type.Number() }, { description: "only where the file has one" }),
+    Type.Object({ x: Type.Number(), y: Type.Number() }, { description: "present if the file has one" }),
   ),
   progress: Type.Optional(
     Type.Unsafe<Static<typeof ImportProgress>>({ ...ImportProgress, description: "while it is imported" }),
@@ -186,7 +187,7 @@ export const FileQuery = Type.Object({
   access: Type.Optional(StringEnum(ACCESS_LEVELS)),
   include: Type.Optional(
     StringEnum(["metadata", "image", "metadata,image", "image,metadata"], {
-      description: "adds metadata, or what is known of images, to every file",
+      description: "adds metadata or image facts to every file",
     }),
   ),
   "metadata.{key}": Type.Optional(metadataFilter),
@@ -240,13 +241,13 @@ export const FileKeysBody = Type.Object({ keys: FileKeys });
 export const BulkDeleteBody = Type.Object({
   keys: FileKeys,
   purge: Type.Optional(
-    Type.Boolean({ description: "remove the bytes at once, also of files that are in the trash" }),
+    Type.Boolean({ description: "remove the bytes immediately, including files in the trash" }),
   ),
 });
 export const BulkDeleteResult = Type.Object({
   deleted: Type.Integer(),
   ...failures,
-  reclaimedBytes: Type.Integer({ description: "storage freed; nothing for files that went to the trash" }),
+  reclaimedBytes: Type.Integer({ description: "storage freed; 0 for files moved to the trash" }),
 });
 export const ClaimedFiles = Type.Object({ claimed: Type.Integer(), ...failures });
 export const RestoredFiles = Type.Object({ restored: Type.Integer(), ...failures });
@@ -267,7 +268,7 @@ export const RequestUploadBody = Type.Object({
   metadata: Type.Optional(Metadata),
   access: Type.Optional(
     StringEnum(ACCESS_LEVELS, {
-      description: "the route's when left out; public is rejected where the route is private",
+      description: "default: the route's; public is rejected if the route is private",
     }),
   ),
   audience: Type.Optional(Audience),
@@ -285,13 +286,13 @@ export const ImportUploadBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: FILE_NAME_MAX,
-      description: "the last part of the URL's path when left out",
+      description: "default: the last part of the URL's path",
     }),
   ),
   contentType: Type.Optional(
     Type.Unsafe<string>({
       ...RequestUploadBody.properties.contentType,
-      description: "a MIME type; the source's when left out",
+      description: "a MIME type; default: the source's",
     }),
   ),
   metadata: RequestUploadBody.properties.metadata,
@@ -306,7 +307,7 @@ export const RequestedUpload = Type.Object({
     description: "accepts one PUT of exactly the declared type and size, for 15 minutes",
   }),
   key: Type.String({ description: "storage key" }),
-  cdnUrl: Type.String({ description: "where the file will be once it is confirmed" }),
+  cdnUrl: Type.String({ description: "the file's URL once it is confirmed" }),
 });
 
 export const CompleteUploadBody = Type.Object({
@@ -348,7 +349,7 @@ const signedPart = Type.Object({
 export const InitiatedMultipart = Type.Object({
   ...multipartRef,
   key: Type.String({ description: "storage key" }),
-  cdnUrl: Type.String({ description: "where the file will be once it is confirmed" }),
+  cdnUrl: Type.String({ description: "the file's URL once it is confirmed" }),
   partSize: Type.Integer({ description: "bytes per part, except the last" }),
   parts: Type.Array(signedPart),
 });

@@ -27,7 +27,7 @@ export const CreateLinksBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: LINK_MAX_SEC,
-      description: `seconds, ${LINK_SEC} when left out`,
+      description: `seconds; default: ${LINK_SEC}`,
     }),
   ),
   download: Type.Optional(
@@ -37,7 +37,7 @@ export const CreateLinksBody = Type.Object({
     ]),
   ),
   maxUses: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: LINK_USES_MAX, description: "downloads; unlimited when left out" }),
+    Type.Integer({ minimum: 1, maximum: LINK_USES_MAX, description: "downloads; default: unlimited" }),
   ),
 });
 export const Link = Type.Object({
@@ -61,7 +61,7 @@ export const CreateGrantBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: FILE_KEY_MAX,
-      description: "every file whose key begins like this, after the project id and its slash",
+      description: "every file whose key starts with this, after the project id and its slash",
     }),
   ),
   audience: Type.Optional(Audience),
@@ -69,7 +69,7 @@ export const CreateGrantBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: GRANT_MAX_SEC,
-      description: `seconds, ${LINK_SEC} when left out`,
+      description: `seconds; default: ${LINK_SEC}`,
     }),
   ),
   subject: Type.Optional(
@@ -78,7 +78,7 @@ export const CreateGrantBody = Type.Object({
 });
 export const Grant = Type.Object({
   token: Type.String(),
-  baseUrl: Type.String({ description: "a key behind it and a slash is the address of the file" }),
+  baseUrl: Type.String({ description: "append a slash and a file's key to get its URL" }),
   expiresAt: Timestamp,
 });
 
@@ -96,7 +96,7 @@ export const RevokedLinks = Type.Object({
 
 export const ReadKeys = Type.Object({
   current: Type.String({ description: "rdk_… signs links and grants" }),
-  next: Type.String({ description: "rdk_… signs after the next rotation; counts already" }),
+  next: Type.String({ description: "rdk_… signs after the next rotation; already valid" }),
 });
 
 export type CreateLinksBody = Static<typeof CreateLinksBody>;

@@ -43,7 +43,7 @@ const settings = {
   trashDays: Type.Integer({
     minimum: 0,
     maximum: TRASH_MAX_DAYS,
-    description: "days that deleted files can be restored; 0 removes them at once",
+    description: "days that deleted files can be restored; 0 removes them immediately",
   }),
   ...imageSettings,
 };

@@ -18,11 +18,11 @@ export const CreateUploadGrantBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: UPLOAD_GRANT_MAX_SEC,
-      description: `seconds, ${UPLOAD_GRANT_SEC} when left out`,
+      description: `seconds; default: ${UPLOAD_GRANT_SEC}`,
     }),
   ),
   maxFiles: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: UPLOAD_GRANT_FILES_MAX, description: "uploads, 1 when left out" }),
+    Type.Integer({ minimum: 1, maximum: UPLOAD_GRANT_FILES_MAX, description: "uploads; default: 1" }),
   ),
   maxFileSize: Type.Optional(
     Type.Integer({
@@ -41,7 +41,7 @@ export const CreateUploadGrantBody = Type.Object({
       {
         minItems: 1,
         maxItems: ALLOWED_TYPES_MAX,
-        description: "a subset of the route's types; all of them when left out",
+        description: "a subset of the route's types; default: all of them",
       },
     ),
   ),
@@ -53,7 +53,7 @@ export const CreateUploadGrantBody = Type.Object({
   ),
   access: Type.Optional(
     StringEnum(ACCESS_LEVELS, {
-      description: "the route's when left out; public is rejected where the route is private",
+      description: "default: the route's; public is rejected if the route is private",
     }),
   ),
   audience: Type.Optional(Audience),

@@ -279,7 +279,7 @@ test("metadata is edited, the URL copied, and variants lead to the studio", asyn
   // Such an id would be kept as another, and of two values of a name one would be lost.
   for (const [typed, refusal] of [
     ['{ "id": 1234567890123456789 }', "send it as a string"],
-    ['{ "b": 1, "b": 2 }', "names the same key twice"],
+    ['{ "b": 1, "b": 2 }', "has the same key twice"],
   ] as const) {
     await editor.fill(typed);
     await page.getByRole("button", { name: "Save metadata" }).click();

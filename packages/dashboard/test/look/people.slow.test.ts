@@ -41,7 +41,7 @@ test("pages about people and the installation are accessible and fit a phone", a
   await page.getByLabel("Password").waitFor();
   await expectGoodLookInEveryView(page, "an invitation");
   await page.goto(`${app.url}/dashboard/claim#used`);
-  await page.getByText("This link was used already").waitFor();
+  await page.getByText("This link was already used").waitFor();
   await expectGoodLookInEveryView(page, "a used link");
   await context.close();
 });

@@ -29,7 +29,7 @@ test("the owner sees how the installation stands, makes an account and changes o
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Email address").fill(tenant.email);
   await dialog.getByRole("button", { name: "Create account" }).click();
-  await dialog.getByText(`There already is an account ${tenant.email}.`).waitFor();
+  await dialog.getByText(`An account with the email address ${tenant.email} already exists.`).waitFor();
   await dialog.getByLabel("Email address").fill("colleague@example.com");
   await dialog.getByLabel("Tier").selectOption("team");
   await dialog.getByRole("button", { name: "Create account" }).click();
@@ -62,7 +62,7 @@ test("nobody else is offered the page, and it tells them nothing", async () => {
   await goToPage(page, "Overview");
   assert.equal(await page.getByRole("link", { name: "Installation" }).count(), 0);
   await page.goto(`${app.url}/dashboard/admin`);
-  await page.getByText("This is for the installation's owner.").first().waitFor();
+  await page.getByText("Only the installation's owner can do that.").first().waitFor();
   assert.equal(await page.getByText(version, { exact: true }).count(), 0);
   await context.close();
 });

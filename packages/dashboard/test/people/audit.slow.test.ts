@@ -58,7 +58,7 @@ test("a member who is not an owner is not offered the page, and finds nothing at
   await app.app.deps.db.run(putMember, member);
   const { page, context } = await dashboard.open(accountId);
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/audit`);
-  await page.getByText("As a developer of this project you cannot do that.", { exact: false }).waitFor();
+  await page.getByText("A developer of this project can't do that.", { exact: false }).waitFor();
   assert.equal(await page.getByRole("link", { name: "Audit log" }).count(), 0);
   await context.close();
 });

@@ -85,7 +85,7 @@ test("one-time codes are turned on, asked for, replaced by a recovery code and t
   await enterPassword(page, email);
   await page.getByLabel("One-time code").fill("000000");
   await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByText("This code is not right, or was used already.").waitFor();
+  await page.getByText("This code is wrong or was already used.").waitFor();
   await page.getByLabel("One-time code").fill(recovery[0] ?? "");
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("link", { name: email }).click();
@@ -125,7 +125,7 @@ test("a passkey is added, lets its owner in, and no longer does when it was remo
   await page.getByText("No passkeys yet").waitFor();
   await signOut(page, email);
   await page.getByRole("button", { name: "Use a passkey" }).click();
-  await page.getByText("This passkey was not accepted.").waitFor();
+  await page.getByText("This passkey was rejected.").waitFor();
 
   await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await page.getByRole("button", { name: "Use a passkey" }).click();
@@ -169,7 +169,7 @@ slowTest(
     await page.getByText("No passkeys yet").waitFor();
     await signOut(page, email);
     await page.getByRole("button", { name: "Use a passkey" }).click();
-    await page.getByText("This passkey was not accepted.").waitFor();
+    await page.getByText("This passkey was rejected.").waitFor();
     await context.close();
   },
 );
@@ -203,7 +203,7 @@ slowTest("an answer to a challenge is taken once, and a copied passkey is notice
   await cdp.send("WebAuthn.removeCredential", { authenticatorId, credentialId: copy.credentialId });
   await cdp.send("WebAuthn.addCredential", { authenticatorId, credential: { ...copy, signCount: 0 } });
   await page.getByRole("button", { name: "Use a passkey" }).click();
-  await page.getByText("This passkey was not accepted.").waitFor();
+  await page.getByText("This passkey was rejected.").waitFor();
   await context.close();
 });
 
@@ -211,7 +211,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   const { app } = dashboard;
   const { page, context } = await dashboard.open(null);
   await page.goto(`${app.url}/dashboard/claim#used-before`);
-  await page.getByText("This link was used already, or is older than 24 hours.").waitFor();
+  await page.getByText("This link was already used, or is older than 24 hours.").waitFor();
   await page.getByText("upstow account login-link").waitFor();
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();

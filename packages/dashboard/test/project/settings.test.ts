@@ -90,7 +90,7 @@ test("a project gets a domain of its own once it leads here, is told what is wro
   await page.getByRole("alert").getByText("is not in DNS").waitFor();
   await page.getByLabel("Domain").fill(`localhost:${cdn.port}`);
   await submit.click();
-  await page.getByRole("alert").getByText("this service is not behind it").waitFor();
+  await page.getByRole("alert").getByText("but not from this service").waitFor();
   cdn.answer = async ({ path }, response) => void response.end(await (await fetch(app.url + path)).text());
   await submit.click();
   await page.getByText(`${domain}/f/…`).waitFor();
@@ -99,7 +99,7 @@ test("a project gets a domain of its own once it leads here, is told what is wro
   await page.getByText("The domain works and leads to this service.").waitFor();
   cdn.answer = (_request, response) => void response.end("somebody else");
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("this service is not behind it").waitFor();
+  await page.getByText("but not from this service").waitFor();
 
   // Pages show files from the installation's address, which their policy names.
   await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);

@@ -161,9 +161,7 @@ export function createCustomerBuckets({ storageAllowCidrs }: Config): CustomerBu
       const { endpoint } = place;
       const url = endpoint === null ? null : new URL(endpoint);
       if (url !== null && guard.isRefusedLiteral(url))
-        throw new StorageUnavailable(
-          `the address in ${endpoint} is not public and not on the list of allowed ones`,
-        );
+        throw new StorageUnavailable(`the address in ${endpoint} is not public, and not allowed`);
       const access = { ...place, ...pickCredentials(credentials), publicEndpoint: endpoint };
       const lookup = url !== null && isPlainHttp(url) ? guard.plainLookup : guard.lookup;
       return createS3Store({

@@ -40,7 +40,7 @@ UPSTOW_URL=${publicUrl} UPSTOW_API_KEY=${firstStart.testKey} npx ${publicUrl}/pa
 export function findUnreachable({ host, publicUrl, tls, httpFrom }: Config): string | null {
   const isMeantForOthers = !isLoopbackHost(host) && publicUrl.startsWith("http:");
   if (!isMeantForOthers || tls !== null || httpFrom !== null) return null;
-  return "Only requests from this machine or container are accepted, all others need https. Behind a proxy, set UPSTOW_PUBLIC_URL=https://… and UPSTOW_TRUSTED_PROXIES; with a certificate, UPSTOW_TLS_CERT and UPSTOW_TLS_KEY. To accept plain HTTP from private networks such as Docker's, set UPSTOW_HTTP_FROM=172.16.0.0/12.";
+  return "Only requests from this machine or container may use plain HTTP; all others need HTTPS. Behind a proxy, set UPSTOW_PUBLIC_URL=https://… and UPSTOW_TRUSTED_PROXIES; with a certificate, UPSTOW_TLS_CERT and UPSTOW_TLS_KEY. To accept plain HTTP from private networks such as Docker's, set UPSTOW_HTTP_FROM=172.16.0.0/12.";
 }
 
 /** Additional hints at a terminal; the output of the first start has scrolled away by then. */
@@ -100,12 +100,12 @@ export function showFirstStart(config: Config, firstStart: FirstStart | null): s
     // Never overwrites an existing file, which may be a link or readable by others.
     rmSync(path, { force: true });
     writeFileSync(path, shown, { flag: "wx", mode: 0o600 });
-    return `${readyLine(config)}\n\n  The keys of this first start are in ${path}. Read the file, then delete it.\n`;
+    return `${readyLine(config)}\n\n  The first keys are in ${path}. Read the file, then delete it.\n`;
   } catch (error) {
     return `${readyLine(config)}
 
   ${path} could not be written: ${(error as Error).message}.
-  The keys of this first start are lost. Sign in with \`upstow account login-link\` and create others.
+  The first keys are lost. Sign in with \`upstow account login-link\` and create others.
 `;
   }
 }

@@ -25,7 +25,7 @@ export async function enterProject(
   const { memberRole, ...bound } = found;
   const role = roleOf(session, { accountId: found.accountId, memberRole });
   if (ranks[role] < ranks[needed]) {
-    throw new AppError("FORBIDDEN", `As a ${role} of this project you cannot do that.`, {
+    throw new AppError("FORBIDDEN", `A ${role} of this project can't do that.`, {
       suggestion: "Ask the project's owner.",
     });
   }

@@ -42,8 +42,8 @@ export function adminRoutes(app: ApiApp, deps: Deps): void {
   app.addHook("onRequest", async ({ session }) => {
     const installation = await deps.db.get(findInstallation, {});
     if (installation?.owner_account_id !== session.accountId) {
-      throw new AppError("FORBIDDEN", "This is for the installation's owner.", {
-        suggestion: "Ask them, or sign in as them.",
+      throw new AppError("FORBIDDEN", "Only the installation's owner can do that.", {
+        suggestion: "Ask the owner, or sign in with the owner's account.",
       });
     }
   });

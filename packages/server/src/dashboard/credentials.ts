@@ -150,7 +150,7 @@ function wrongPassword(): AppError {
 }
 
 function usedLink(): AppError {
-  return new AppError("FORBIDDEN", "This link was used already, or is older than 24 hours.", {
+  return new AppError("FORBIDDEN", "This link was already used, or is older than 24 hours.", {
     suggestion:
       "If you have a password, sign in with it. If not, create a new link on the server: `upstow account login-link`.",
   });

@@ -76,7 +76,7 @@ export function wrongCredentials(): AppError {
 }
 
 function wrongCode(): AppError {
-  return new AppError("UNAUTHORIZED", "This code is not right, or was used already.", {
+  return new AppError("UNAUTHORIZED", "This code is wrong or was already used.", {
     suggestion: "Wait for the next one, or use a recovery code.",
   });
 }

@@ -76,7 +76,7 @@ const toDeletedEntry = ({ name, purge_at }: DeletedFile): LogEntry => ({
 });
 export const toPurgedEntry = ({ name }: DeletedFile): LogEntry => ({
   type: "file.purged",
-  message: `"${name}" was removed for good.`,
+  message: `"${name}" was permanently deleted.`,
 });
 
 /** What follows from rows that this transaction has marked as deleted. */

@@ -135,10 +135,7 @@ async function moveOrPostpone(deps: MoveDeps, { file_id, claim, attempts }: File
     const pauseMs = await bringHome(deps, claimed);
     if (pauseMs !== null) await setRunAt(pauseMs);
   } catch (error) {
-    deps.log.warn(
-      { err: error, fileId: file_id },
-      "the bytes of a file were not moved; it will be tried again",
-    );
+    deps.log.warn({ err: error, fileId: file_id }, "the bytes of a file were not moved; will retry");
     await setRunAt(Math.min(longestPauseMs, 1000 * 2 ** Math.min(attempts, 20))).catch(() => {});
   } finally {
     clearInterval(extending);

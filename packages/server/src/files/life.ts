@@ -37,7 +37,7 @@ interface AskedLife {
 export function readExpiry({ expiresIn, expiresAt }: AskedLife, now: number): number | null | undefined {
   if (expiresIn === undefined && (expiresAt === undefined || expiresAt === null)) return expiresAt;
   if (expiresIn !== undefined && expiresAt !== undefined)
-    throw invalid("expiresAt", "and expiresIn exclude each other");
+    throw invalid("expiresAt", "cannot be combined with expiresIn");
   const at = expiresIn === undefined ? parseMoment("expiresAt", expiresAt ?? "") : now + expiresIn * 1000;
   if (at <= now) throw invalid("expiresAt", "must be in the future");
   if (at > now + FILE_LIFE_MAX_SEC * 1000) throw invalid("expiresAt", "must be within 100 years");

@@ -88,7 +88,7 @@ export function fileRoutes(app: ApiApp, deps: Deps): void {
       schema: {
         tags,
         summary: "Rename a file, or change its metadata, access, audience, expiry or focus",
-        description: "Requires at least one field and keeps the others. Key and URL never change.",
+        description: "Requires at least one field; the others stay unchanged. Key and URL never change.",
         params: KeyParam,
         body: UpdateFileBody,
         response: { 200: FileEnvelope },

@@ -193,7 +193,7 @@ async function deleteFromStore(
   if (first !== undefined)
     deps.log.warn(
       { err: first.error, objects: kept.size },
-      "the store did not delete all objects; it will be retried",
+      "the store did not delete all objects; will retry",
     );
   return kept;
 }
@@ -217,7 +217,7 @@ async function purgeFromCdn(deps: DeletionDeps, due: StorageDeletionRow[]): Prom
     if (files.length > 0) await deps.cdn.purge(files);
     return new Set(served.map(({ key }) => key));
   } catch (error) {
-    deps.log.warn({ err: error, objects: due.length }, "the CDN did not purge; it will be retried");
+    deps.log.warn({ err: error, objects: due.length }, "the CDN did not purge; will retry");
     return null;
   }
 }

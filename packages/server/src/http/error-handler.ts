@@ -109,7 +109,7 @@ export function toAppError(error: unknown): AppError {
       "The service cannot reach its database or storage right now.",
       {
         // If the connection broke during a commit, the change may or may not have been made.
-        suggestion: "Try again in a few seconds; an Idempotency-Key ensures that it is done only once.",
+        suggestion: "Try again in a few seconds; with an Idempotency-Key, the call runs only once.",
         headers: { "retry-after": "5" },
       },
     );
@@ -127,7 +127,7 @@ function fromFramework(error: FastifyError): AppError | null {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new AppError("VALIDATION_ERROR", "The body is too large.", {
         status: 413,
-        suggestion: "File bytes go to the presigned URL, not into the request body.",
+        suggestion: "Send file bytes to the presigned URL, not in the request body.",
       });
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new AppError("VALIDATION_ERROR", "The Content-Type must be application/json.", {

@@ -181,7 +181,7 @@ function createRenewals(db: Database) {
 }
 
 function tookTooLong(): AppError {
-  return new AppError("SERVICE_UNAVAILABLE", "This call took too long and another one took its place.", {
+  return new AppError("SERVICE_UNAVAILABLE", "This call took too long and was replaced by another one.", {
     headers: { "retry-after": "1" },
   });
 }

@@ -45,7 +45,7 @@ export function parseJson(text: string): unknown {
   }
   // Looking for one character takes a tenth of the time.
   if (text.includes("\\") && telling.test(text)) value = parseEscaped(text);
-  if (countKeys(value) !== colons) throw invalid("body", "names the same key twice in one object");
+  if (countKeys(value) !== colons) throw invalid("body", "has the same key twice in one object");
   // Fewer digits are always exact.
   if (longestNumber >= 16) checkNumbers(text);
   return value;
@@ -57,9 +57,9 @@ export function parseJson(text: string): unknown {
  * text known to be valid: otherwise decoding could make invalid escapes outside of strings valid.
  */
 function parseEscaped(text: string): unknown {
-  if (nul.test(text)) throw invalid("body", "must not hold the NUL character");
+  if (nul.test(text)) throw invalid("body", "must not contain the NUL character");
   const plain = writeOutEscapes(text);
-  if (!plain.isWellFormed()) throw invalid("body", "must hold well-formed Unicode");
+  if (!plain.isWellFormed()) throw invalid("body", "must be well-formed Unicode");
   return JSON.parse(plain);
 }
 
@@ -124,7 +124,8 @@ function isExact(source: string): boolean {
 
 /** Counts keys of a value and everything in it. */
 function countKeys(value: unknown): number {
-  if (typeof value === "number" && !Number.isFinite(value)) throw invalid("body", "holds a number too large");
+  if (typeof value === "number" && !Number.isFinite(value))
+    throw invalid("body", "contains a number that is too large");
   if (typeof value !== "object" || value === null) return 0;
   let keys = 0;
   if (Array.isArray(value)) {
@@ -197,11 +198,16 @@ export function limitRequestSize(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw, url }, _reply, done) => {
     // Names and values alternate.
     if (raw.rawHeaders.length > 2 * HEADERS_MAX)
-      throw tooLarge(431, `A request can have ${HEADERS_MAX} headers.`);
+      throw tooLarge(431, `A request can have at most ${HEADERS_MAX} headers.`);
     if (url.length > REQUEST_URL_MAX)
-      throw app.editedSignedUrl(url) ?? tooLarge(414, `A URL can have ${REQUEST_URL_MAX} characters.`);
+      throw (
+        app.editedSignedUrl(url) ?? tooLarge(414, `A URL can have at most ${REQUEST_URL_MAX} characters.`)
+      );
     if (countParams(url) > QUERY_PARAMS_MAX)
-      throw app.editedSignedUrl(url) ?? tooLarge(400, `A URL can have ${QUERY_PARAMS_MAX} query parameters.`);
+      throw (
+        app.editedSignedUrl(url) ??
+        tooLarge(400, `A URL can have at most ${QUERY_PARAMS_MAX} query parameters.`)
+      );
     done();
   });
 }

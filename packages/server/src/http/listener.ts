@@ -135,6 +135,6 @@ export function createCertificateRenewal(
     if (found.cert === served.cert && found.key === served.key) return;
     replaceCertificate(server, found);
     served = found;
-    log.info("the certificate was renewed; new connections get the new one");
+    log.info("the certificate was renewed; new connections use it");
   };
 }

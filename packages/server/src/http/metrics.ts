@@ -96,7 +96,7 @@ export function exposeMetrics(
   const publicHost = new URL(publicUrl).hostname;
   const durations = createDurations(
     "upstow_http_request_duration_seconds",
-    "Time from a request's first byte to its last answered byte.",
+    "Time from a request's first byte to the last byte of its response.",
   );
   registry.registerMetric(durations.metric);
   app.addHook("onRoute", (route) => {

@@ -19,7 +19,7 @@ export function describeApi(app: FastifyInstance, version: string): (publicUrl: 
       title: "Upstow",
       version,
       description:
-        "Ask for a presigned URL, PUT the bytes to it, confirm; the file is served from its CDN URL.",
+        "Request a presigned URL, PUT the bytes to it, then confirm; the file is served from its CDN URL.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: publicUrl }],

@@ -42,7 +42,7 @@ function decodeCursor(cursor: string): string {
 /** A leap second is a valid date-time that JavaScript cannot represent; as NaN it would not limit anything. */
 export function parseMoment(field: string, text: string): number {
   const timeMs = Date.parse(text);
-  if (Number.isNaN(timeMs)) throw invalid(field, "is not a moment this service knows");
+  if (Number.isNaN(timeMs)) throw invalid(field, "is not a valid time");
   return timeMs;
 }
 

@@ -32,7 +32,7 @@ export async function openReadOnlyMode({
     if (isOn === wasOn) return;
     const moving = reasons.map(({ reason }) => reason);
     if (isOn) log.warn({ moving }, "the installation is being moved: it is read-only from now on");
-    else log.info("the installation takes changes again");
+    else log.info("the installation accepts changes again");
   }
   await look();
   return { isOn: () => isOn, look };
@@ -43,7 +43,7 @@ const retryAfterSec = 30;
 /** The error for every change while the installation is being moved. */
 export class ReadOnlyError extends AppError {
   constructor() {
-    super("SERVICE_UNAVAILABLE", "The service is being moved and takes no changes for the moment.", {
+    super("SERVICE_UNAVAILABLE", "The service is being moved and is read-only for now.", {
       suggestion: "Nothing was changed. Try again in a few minutes; files can be read meanwhile.",
       headers: { "retry-after": String(retryAfterSec) },
     });

@@ -44,7 +44,7 @@ export function requireHttps(
     // Getting the headers from the framework costs more than reading one, so get them once.
     const { headers, rawHeaders } = request.raw;
     if (headers.host === undefined && request.raw.httpVersion === "1.1") {
-      done(invalid("Host", "is a header that every request needs"));
+      done(invalid("Host", "is required in every request"));
       return;
     }
     if (hasTwoHosts(rawHeaders)) {
@@ -84,7 +84,7 @@ function plainHttpRefused(hasCertificate: boolean): AppError {
   return new AppError("FORBIDDEN", "Plain HTTP is not accepted.", {
     suggestion: hasCertificate
       ? "Use https."
-      : "Use https, or http://localhost on the service's own machine. Its operator lists a proxy that ends TLS in UPSTOW_TRUSTED_PROXIES, and private networks that may use plain HTTP in UPSTOW_HTTP_FROM (Docker's are in 172.16.0.0/12).",
+      : "Use https, or http://localhost on the service's own machine. Operators: list a TLS proxy in UPSTOW_TRUSTED_PROXIES, and private networks that may use plain HTTP in UPSTOW_HTTP_FROM (Docker's are in 172.16.0.0/12).",
   });
 }
 

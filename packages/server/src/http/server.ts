@@ -122,7 +122,7 @@ function watchSignedUrls(app: FastifyInstance): void {
   });
   app.decorate("editedSignedUrl", (url) =>
     [...prefixes].some((prefix) => url.startsWith(prefix))
-      ? new AppError("FORBIDDEN", "This URL is not as it was signed.")
+      ? new AppError("FORBIDDEN", "This URL was changed after it was signed.")
       : null,
   );
 }

@@ -85,7 +85,9 @@ function checkBefore(schema: FastifySchema | undefined): preValidationHookHandle
   return (request, _reply, done) => {
     // PostgreSQL cannot store it in text, and none of our names or ids contain it.
     if (request.url.includes("%00"))
-      throw request.server.editedSignedUrl(request.url) ?? invalid("URL", "must not hold the NUL character");
+      throw (
+        request.server.editedSignedUrl(request.url) ?? invalid("URL", "must not contain the NUL character")
+      );
     for (const name of wholeNumbers) checkWholeNumber(name, (request.query as Record<string, unknown>)[name]);
     // A missing body is treated as one without fields, so that the error can name the missing field.
     if (takesBody && request.body === undefined) request.body = {};
@@ -148,9 +150,9 @@ function messageOf(error: ErrorObject): string {
   if (error.keyword === "format") return "must be a time with its zone, such as 2026-11-17T08:00:00Z";
   if (error.keyword === "pattern") {
     const [meaning] = String(error.parentSchema?.["description"] ?? "").split(";");
-    return meaning ? `must be ${meaning}` : "has characters or a form that is not allowed";
+    return meaning ? `must be ${meaning}` : "has an invalid format";
   }
-  if (error.keyword === "uniqueItems") return "must not have the same item twice";
+  if (error.keyword === "uniqueItems") return "must not contain the same item twice";
   if (error.keyword === "minimum") return `must be at least ${error.params["limit"]}`;
   if (error.keyword === "maximum") return `must be at most ${error.params["limit"]}`;
   const counted = countedNouns[error.keyword];

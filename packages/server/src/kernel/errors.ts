@@ -59,12 +59,12 @@ export function invalid(
 /** For a URL that the outbound guard rejects; `variable` is where an operator lists exceptions. */
 export function refusedUrl(path: string, reason: string, variable: string): AppError {
   return new AppError("VALIDATION_ERROR", `${path}: ${reason}`, {
-    suggestion: `Give a public https address. Others are for the service's operator to allow, in ${variable}.`,
+    suggestion: `Use a public https URL. The operator can allow others with ${variable}.`,
     details: [{ path, message: reason }],
   });
 }
 
-export const nothingKept = "Nothing was kept. Send all of it again.";
+export const nothingKept = "Nothing was stored. Send everything again.";
 
 export function bodyCutOff(): AppError {
   return new AppError("VALIDATION_ERROR", "The body ended before its declared length.", {

@@ -19,7 +19,7 @@ const callBucketsSec = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export function measureCalls(registry: Registry): () => void {
   const durations = new Histogram({
     name: "upstow_dependency_call_duration_seconds",
-    help: "Time of each call to a database, a bucket, Redis, a webhook's receiver or a renderer.",
+    help: "Duration of each call to a database, a bucket, Redis, a webhook endpoint or a renderer.",
     labelNames: ["dependency", "operation", "outcome"],
     buckets: callBucketsSec,
     registers: [registry],
@@ -44,7 +44,7 @@ export function exposeState(
   const build = { version, node: process.version, database: db.dialect, storage: config.s3 ? "s3" : "disk" };
   new Gauge({
     name: "upstow_build_info",
-    help: "Always 1. The labels tell what is running.",
+    help: "Always 1. The labels describe what is running.",
     labelNames: Object.keys(build),
     registers,
   }).set(build, 1);
@@ -68,7 +68,7 @@ export function exposeState(
         else this.set(disk[blocks] * disk.bsize);
       },
     });
-  const fileSystem = "the file system that holds the data directory";
+  const fileSystem = "the data directory's file system";
   exposeDisk("upstow_data_dir_size_bytes", `Size of ${fileSystem}.`, "blocks");
   exposeDisk("upstow_data_dir_free_bytes", `Bytes left on ${fileSystem}.`, "bavail");
   exposePool(db, metrics);
@@ -90,12 +90,12 @@ function exposePool({ pool }: Database, metrics: Registry): void {
   });
   new Gauge({
     name: "upstow_db_pool_max_connections",
-    help: "The most connections to PostgreSQL that this process opens.",
+    help: "Maximum number of connections to PostgreSQL that this process opens.",
     registers: [metrics],
   }).set(pool().most);
   new Gauge({
     name: "upstow_db_pool_waiting",
-    help: "Work that waits for a connection to PostgreSQL.",
+    help: "Work waiting for a connection to PostgreSQL.",
     registers: [metrics],
     collect() {
       this.set(pool().waiting);
@@ -121,16 +121,12 @@ export function exposeBacklog(
     exposeForAll(metrics, isSpeaker, () => db.get(counting, {}), [
       { name, help: `${help} (all instances).`, show: (gauge, { count }) => gauge.set(count) },
     ]);
-  const pending = `Stored objects that wait to be deleted, up to ${mostCounted}`;
+  const pending = `Stored objects waiting to be deleted, up to ${mostCounted}`;
   expose("upstow_storage_deletions_pending", pending, countDeletions);
-  expose(
-    "upstow_images_waiting",
-    `Images whose facts are still to be found, up to ${mostDueCounted}`,
-    countDueFacts,
-  );
-  const unscanned = `Files that wait for their virus scan, up to ${mostPendingCounted}`;
+  expose("upstow_images_waiting", `Images still to be read, up to ${mostDueCounted}`, countDueFacts);
+  const unscanned = `Files waiting for their virus scan, up to ${mostPendingCounted}`;
   expose("upstow_scans_pending", unscanned, countPendingScans);
-  const damaged = "Files whose bytes the last check of stored files found missing or changed";
+  const damaged = "Files with missing or changed bytes in the last check of stored files";
   expose("upstow_damaged_files", damaged, countDamagedFiles);
 }
 

@@ -74,5 +74,5 @@ function timesFrom(deps: UpkeepDeps, startedAt: number): { startedAt: number; en
 }
 
 function warnOfMore({ log }: UpkeepDeps): void {
-  log.warn("the sweep found more to remove than one run may");
+  log.warn("the sweep found more to remove than one run is allowed to");
 }

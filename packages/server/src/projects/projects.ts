@@ -98,7 +98,7 @@ async function boundDeletedProjects(tx: Queryable, now: number, accountId: strin
 function ownsNoProjects(): AppError {
   return new AppError(
     "TIER_LIMIT_EXCEEDED",
-    "This account was created by an invitation. It owns no projects until the operator sets its tier.",
+    "This account was created by an invitation. It can't own projects until the operator sets its tier.",
     { suggestion: "Ask the operator for a tier: upstow account set-tier <email> <tier>" },
   );
 }
@@ -183,7 +183,7 @@ export function requireOwnProject(actor: Actor, projectId: string): void {
   if (projectId === actor.projectId) return;
   throw unauthorized(
     "a key of another project",
-    "The path names another project than that of the key. Send a key of the project; it gets its first one in the dashboard or by 'upstow key create'.",
+    "The path contains a different project than the key's. Send a key of that project. Create its first key in the dashboard or with 'upstow key create'.",
   );
 }
 

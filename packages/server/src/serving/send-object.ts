@@ -245,18 +245,14 @@ async function readWhereItIs<T>(
 }
 
 function preconditionFailed(): AppError {
-  return new AppError(
-    "VALIDATION_ERROR",
-    "The file is not the one that If-Match or If-Unmodified-Since asks for.",
-    {
-      status: 412,
-      suggestion: "Read the file without the condition, and continue with its new ETag.",
-    },
-  );
+  return new AppError("VALIDATION_ERROR", "The file does not match If-Match or If-Unmodified-Since.", {
+    status: 412,
+    suggestion: "Request the file without the condition, and continue with its new ETag.",
+  });
 }
 
 function rangeNotSatisfiable(sizeBytes: number): AppError {
-  return new AppError("VALIDATION_ERROR", `The file has ${sizeBytes} bytes, and none in this range.`, {
+  return new AppError("VALIDATION_ERROR", `The file has ${sizeBytes} bytes, none of them in this range.`, {
     status: 416,
     suggestion: "Request a range within the size in Content-Range.",
     headers: { "content-range": `bytes */${sizeBytes}` },

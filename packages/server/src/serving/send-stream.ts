@@ -41,10 +41,10 @@ export async function sendStream(
 function write(response: ServerResponse, chunk: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     if (response.destroyed) {
-      reject(new Error("the client has gone"));
+      reject(new Error("the client disconnected"));
       return;
     }
-    const onClose = () => reject(new Error("the client has gone"));
+    const onClose = () => reject(new Error("the client disconnected"));
     response.once("close", onClose);
     response.write(chunk, (error) => {
       response.off("close", onClose);

@@ -71,7 +71,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, api: () => ApiDocume
       "/api/v1/mcp/health",
       {
         config,
-        schema: { tags: ["tool protocol"], summary: "Whether the tools answer, and how many there are" },
+        schema: { tags: ["tool protocol"], summary: "Whether the tools respond, and how many there are" },
       },
       async () => ({ status: "ok", version, tools: (await tools()).count }),
     );
@@ -109,7 +109,7 @@ function countMessages(body: unknown): number {
 }
 
 function tooManyMessages(): AppError {
-  return new AppError("VALIDATION_ERROR", `A batch can have ${TOOL_BATCH_MAX} messages.`, {
+  return new AppError("VALIDATION_ERROR", `A batch can have at most ${TOOL_BATCH_MAX} messages.`, {
     suggestion: "Send several smaller batches.",
   });
 }

@@ -135,7 +135,7 @@ async function finish(
 function warnOfTimeouts(deps: DispatcherDeps, claim: Claim): void {
   deps.log.warn(
     { projectId: claim.projectId, routeSlug: claim.routeSlug, deliveryId: claim.id },
-    "a webhook endpoint keeps timing out; it is sent one message at a time until it answers",
+    "a webhook endpoint keeps timing out; it is sent one message at a time until it responds",
   );
 }
 

@@ -185,7 +185,7 @@ function countByProject(attempts: Iterable<{ claim: Claim }>): Map<string, numbe
 async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   // The error is created on demand, because its stack would cost more than the wait.
-  const timer = setTimeout(() => reject(new DatabaseUnavailable("the database did not answer")), timeMs);
+  const timer = setTimeout(() => reject(new DatabaseUnavailable("the database did not respond")), timeMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -9,7 +9,7 @@ export interface FinishedAttempt {
   claim: Claim;
   result: SendResult;
   durationMs: number;
-  /** Until the next attempt; null after a success, and when no retry is left. */
+  /** Until the next attempt; null after a success, and when no retries left. */
   retryDelayMs: number | null;
 }
 
@@ -131,7 +131,7 @@ function describeOutcome(claim: Claim, result: SendResult, retryDelayMs: number 
 }
 
 export function describeNextAttempt(delayMs: number | null): string {
-  return delayMs === null ? "no retry is left" : `the next attempt follows in ${describeDelay(delayMs)}`;
+  return delayMs === null ? "no retries left" : `the next attempt follows in ${describeDelay(delayMs)}`;
 }
 
 /** Retries come after seconds or after hours: 2,012 s would be half an hour to nobody. */

@@ -38,7 +38,7 @@ export function createWebhookMetrics(
   exposeForAll(registry, isSpeaker, measure, [
     {
       name: "upstow_webhook_queue_depth",
-      help: "Messages that wait or are being sent.",
+      help: "Messages waiting or being sent.",
       labelNames: ["state"],
       show(gauge, { ready, leased }) {
         gauge.set({ state: "ready" }, ready);
@@ -47,7 +47,7 @@ export function createWebhookMetrics(
     },
     {
       name: "upstow_webhook_oldest_due_seconds",
-      help: "How long the message that is due for longest has waited.",
+      help: "Age of the oldest due message.",
       show: (gauge, { oldestMs }) => gauge.set(Math.max(0, oldestMs) / 1000),
     },
     {

@@ -36,7 +36,7 @@ export function testEventRoute(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "Send a signed test event to the route's webhook and show what it answered",
+        summary: "Send a signed test event to the route's webhook and show its response",
         params: IdParam,
         response: { 200: DetailEnvelope },
       },
@@ -89,7 +89,7 @@ function redeliveryRoutes(app: ApiApp, deps: Deps): void {
       },
       schema: {
         tags,
-        summary: "Send a delivery again, with all its retries",
+        summary: "Resend a delivery, with all its retries",
         params: IdParam,
         response: { 200: Type.Object({ delivery: Delivery }) },
       },
@@ -107,7 +107,7 @@ function redeliveryRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "Send many deliveries again, by id or by filter",
+        summary: "Resend many deliveries, by id or by filter",
         body: RedeliverBody,
         response: { 200: RedeliverResult },
       },

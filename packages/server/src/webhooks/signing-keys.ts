@@ -127,7 +127,7 @@ function rotatedMeanwhile(): AppError {
     "VALIDATION_ERROR",
     "The signing keys were rotated by another call at the same moment.",
     {
-      suggestion: "Read the keys as they are now; rotate again only if those must be replaced as well.",
+      suggestion: "Get the current keys; rotate again only if they must be replaced as well.",
       status: 409,
     },
   );

@@ -87,7 +87,7 @@ export async function keepPasskey(
       });
     });
   } catch (error) {
-    throw error instanceof UniqueViolation ? invalid("passkey", "is registered already") : error;
+    throw error instanceof UniqueViolation ? invalid("passkey", "is already registered") : error;
   }
 }
 
@@ -156,7 +156,10 @@ export async function signInWithPasskey(
 function siteOf(origin: string): string {
   const { hostname } = new URL(origin);
   if (isIP(hostname.replaceAll(/[[\]]/g, "")) !== 0) {
-    throw invalid("passkey", "needs the dashboard opened by a name, such as localhost, not by an IP address");
+    throw invalid(
+      "passkey",
+      "needs the dashboard opened with a host name, such as localhost, not an IP address",
+    );
   }
   return hostname;
 }
@@ -171,7 +174,7 @@ function tooManyPasskeys(): AppError {
 }
 
 function unknownPasskey(cause?: unknown): AppError {
-  return new AppError("UNAUTHORIZED", "This passkey was not accepted.", {
+  return new AppError("UNAUTHORIZED", "This passkey was rejected.", {
     suggestion: "Try again, or use your password.",
     cause,
   });

@@ -40,7 +40,7 @@ export async function takeStep(tx: Queryable, now: number, kind: Kind, ticket: s
 }
 
 export function stepEnded(): AppError {
-  return new AppError("FORBIDDEN", "This took longer than five minutes, or was done already.", {
+  return new AppError("FORBIDDEN", "This step took longer than five minutes or was already completed.", {
     suggestion: "Start again.",
   });
 }

@@ -48,11 +48,11 @@ export async function startCodes(
 /** From here on, a password alone is not enough to sign in. */
 export async function confirmCodes(deps: ChangeDeps, accountId: string, code: string): Promise<string[]> {
   const row = await deps.db.get(findTotp, { accountId });
-  if (row === null) throw invalid("code", "is asked for too early: scan the picture first");
+  if (row === null) throw invalid("code", "cannot be checked yet: scan the QR code first");
   if (row.confirmed_at !== null) throw alreadyOn();
   const step = await findTimeStep(deps, row.secret_sealed, withoutSpaces(code));
   if (step === null)
-    throw invalid("code", "is not right; if the next one is not either, the clock of the phone may be wrong");
+    throw invalid("code", "is wrong; if the next one is wrong too, check your phone's clock");
   return deps.db.transact(async (tx) => {
     const confirmed = await tx.get(confirmTotp, { accountId, sealed: row.secret_sealed, now: deps.now() });
     if (confirmed === null) throw stepEnded();
@@ -144,7 +144,7 @@ function withoutSpaces(code: string): string {
 }
 
 function alreadyOn(): AppError {
-  return new AppError("VALIDATION_ERROR", "One-time codes are on already.", {
+  return new AppError("VALIDATION_ERROR", "One-time codes are already on.", {
     suggestion: "Turn them off first to use another app.",
   });
 }

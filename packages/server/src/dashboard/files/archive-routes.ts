@@ -72,7 +72,7 @@ export function archiveRoutes(app: ApiApp, deps: Deps): void {
     if (files.length === 0) throw notFound("File");
     const totalBytes = files.reduce((sum, file) => sum + file.size_bytes, 0);
     if (totalBytes > ARCHIVE_BYTES_MAX) {
-      throw invalid("ids", `has ${totalBytes} bytes, and an archive at most ${ARCHIVE_BYTES_MAX}`);
+      throw invalid("ids", `add up to ${totalBytes} bytes; an archive can have at most ${ARCHIVE_BYTES_MAX}`);
     }
     const archive = createArchive(deps, files, ids.length - files.length, signalGone(reply.raw));
     return reply.headers(archive.headers).send(archive.body);
@@ -125,7 +125,7 @@ function tooMany(): AppError {
 }
 
 function tooLarge(most: string): AppError {
-  return new AppError("VALIDATION_ERROR", `More matches than the ${most} of an archive.`, {
+  return new AppError("VALIDATION_ERROR", `The search matches more than ${most}, the maximum for an archive.`, {
     suggestion: "Narrow the search.",
   });
 }

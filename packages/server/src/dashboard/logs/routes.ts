@@ -92,7 +92,7 @@ export function logStreamRoutes(app: ApiApp, deps: Deps): void {
 }
 
 function tooManyStreams(): AppError {
-  return new AppError("RATE_LIMITED", "You already watch too many logs. Retry after 60 seconds.", {
+  return new AppError("RATE_LIMITED", "You have too many live logs open. Retry after 60 seconds.", {
     headers: { "retry-after": "60" },
   });
 }

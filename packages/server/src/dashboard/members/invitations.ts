@@ -171,13 +171,13 @@ function tooManyInvitations(who: string, most: number): AppError {
 }
 
 function usedInvitation(): AppError {
-  return new AppError("FORBIDDEN", "This invitation was used or withdrawn, or is older than 7 days.", {
+  return new AppError("FORBIDDEN", "This invitation was used, withdrawn, or is older than 7 days.", {
     suggestion: "Ask for a new one.",
   });
 }
 
 function meantForAnother(): AppError {
-  return new AppError("FORBIDDEN", "This invitation is meant for another email address.", {
+  return new AppError("FORBIDDEN", "This invitation is for another email address.", {
     suggestion: "Sign out, then open the link again.",
   });
 }

@@ -49,7 +49,7 @@ export async function changeRole(
     const before = await tx.get(findMember, member);
     if (before === null || (await tx.run(setMemberRole, { ...member, role })) === 0) throw notFound("Member");
     if (role !== "owner") await tx.run(deleteInvitationsBy, member);
-    await logChange(tx, now, member.projectId, "member.updated", `A member is ${role} from now on.`);
+    await logChange(tx, now, member.projectId, "member.updated", `A member's role was changed to ${role}.`);
     await record(tx, now, deps.author, {
       action: "member.updated",
       target: { kind: "member", id: member.accountId, label: before.email },

@@ -119,8 +119,8 @@ export function requireSameOrigin(config: Pick<Config, "publicUrl">, request: Fa
   const isOwnSite = site === undefined || site === "same-origin" || (site === "none" && isReading(request));
   const isOwnOrigin = origin === undefined ? isReading(request) : isOwn(config, origin, host);
   if (!isOwnSite || !isOwnOrigin) {
-    throw new AppError("FORBIDDEN", "The dashboard takes requests from its own pages only.", {
-      suggestion: "Open the dashboard at the service's public address (UPSTOW_PUBLIC_URL).",
+    throw new AppError("FORBIDDEN", "The dashboard accepts requests only from its own pages.", {
+      suggestion: "Open the dashboard at the service's public URL (UPSTOW_PUBLIC_URL).",
     });
   }
 }

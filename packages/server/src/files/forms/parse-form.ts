@@ -69,7 +69,7 @@ export async function parseForm(
   parser.on("filesLimit", () => fail(tooMany("files", FORM_LIMITS.files)));
   parser.on("fieldsLimit", () => fail(tooMany("fields", FORM_LIMITS.fields)));
   parser.on("partsLimit", () => fail(tooMany("parts", FORM_LIMITS.files + FORM_LIMITS.fields)));
-  parser.on("error", () => fail(invalid("form", "is not complete multipart/form-data")));
+  parser.on("error", () => fail(invalid("form", "is incomplete multipart/form-data")));
   parser.on("finish", () => void turn.then(resolve, reject));
   const onClose = () => {
     if (!request.complete) fail(bodyCutOff());
@@ -108,7 +108,7 @@ function createParser({ headers }: IncomingMessage) {
       isPartAFile: (_field, _type, fileName) => fileName !== undefined,
     });
   } catch {
-    throw invalid("Content-Type", "must name the boundary of the form's parts");
+    throw invalid("Content-Type", "must include the boundary of the form's parts");
   }
 }
 

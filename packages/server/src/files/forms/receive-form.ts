@@ -147,7 +147,7 @@ async function uploadFile(
 function overLimit(limitBytes: number): AppError {
   return new AppError(
     "TIER_LIMIT_EXCEEDED",
-    `The file has more than the ${limitBytes} bytes that are allowed here.`,
+    `The file is larger than the ${limitBytes} bytes allowed here.`,
     {
       status: 413,
       suggestion: "Send a smaller file.",

@@ -46,7 +46,7 @@ const unreachable = (cause: unknown) =>
   new ImportFailure("unreachable", "The source could not be reached.", { mayPass: true, cause });
 const tooSlow = () => new ImportFailure("too_slow", "The source sends too slowly.", { mayPass: true });
 const notHttp = (cause: unknown) =>
-  new ImportFailure("invalid_response", "The source does not answer like a web server.", { cause });
+  new ImportFailure("invalid_response", "The source's response is not valid HTTP.", { cause });
 const tooManyBytes = (cause: unknown) =>
   new ImportFailure("invalid_response", "The source sends more bytes than it announced.", { cause });
 const isParseError = (error: unknown) =>
@@ -91,7 +91,7 @@ export function createOpenSource(guard: OutboundGuard, patience: Patience): Open
       const location = readLocation(asked.response.headers);
       asked.request.destroy();
       if (location === null || !URL.canParse(location, asked.url.href))
-        throw new ImportFailure("redirect", "The source redirects without a valid address.");
+        throw new ImportFailure("redirect", "The source redirects without a valid URL.");
       if (hops === IMPORT_REDIRECTS_MAX)
         throw new ImportFailure("redirect", `The source redirects more than ${IMPORT_REDIRECTS_MAX} times.`);
       asked = await ask(new URL(location, asked.url).href, resume, signal);
@@ -122,7 +122,9 @@ function headersFor(resume: ResumePoint | null): Record<string, string> {
 }
 
 function addressRefused(cause?: unknown): ImportFailure {
-  return new ImportFailure("address_refused", "The URL leads to an address that is not public.", { cause });
+  return new ImportFailure("address_refused", "The URL resolves to an address that is not public.", {
+    cause,
+  });
 }
 
 /** Which of name, connection and TLS failed would tell a stranger which ports are open. */
@@ -163,7 +165,10 @@ function toSource(asked: Response, resume: ResumePoint | null, patience: Patienc
   const isPartial = statusCode === 206;
   if (!wholeFile.includes(statusCode) && !(isPartial && resume !== null)) throw refusedBy(statusCode);
   if (!isPlain(headers))
-    throw new ImportFailure("encoded", "The source sends the file compressed, although it was asked not to.");
+    throw new ImportFailure(
+      "encoded",
+      "The source sends the file compressed, although no compression was requested.",
+    );
   const range = isPartial ? readRange(headers["content-range"], resume?.fromByte ?? 0) : null;
   const etag = headers["accept-ranges"] === "bytes" || isPartial ? strongEtag(headers.etag) : null;
   if (isPartial && (range === null || etag !== resume?.etag)) throw changed();

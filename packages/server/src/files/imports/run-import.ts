@@ -123,10 +123,7 @@ async function begin(deps: Deps, run: Run, file: FileRow, source: Source, type: 
 }
 
 function tooLarge(limitBytes: number): ImportFailure {
-  return new ImportFailure(
-    "too_large",
-    `The file is larger than the ${limitBytes} bytes that are allowed here.`,
-  );
+  return new ImportFailure("too_large", `The file is larger than the ${limitBytes} bytes allowed here.`);
 }
 
 /** While the size is unknown, this much is reserved at least, and then twice as much each time. */

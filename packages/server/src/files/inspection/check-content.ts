@@ -82,7 +82,7 @@ interface Refusal {
 
 export const mismatchRefusal = (file: FileRow, { detected }: TypeVerdict): Refusal => ({
   detected,
-  why: `its content is ${detected ?? "of no known format"}`,
+  why: `its content is ${detected ?? "of an unknown format"}`,
   data: describeMismatch(file, detected),
 });
 
@@ -117,7 +117,7 @@ export function contentMismatch(file: FileRow, { detected, problem }: TypeVerdic
         ? `The file's content is ${detected}, which the file route "${file.route_slug}" does not accept.`
         : `The file's content is ${detected}, not ${declared} as declared.`;
   return new AppError("CONTENT_MISMATCH", message, {
-    suggestion: "Nothing was kept. Upload the file with its real type, to a route that accepts it.",
+    suggestion: "Nothing was stored. Upload the file with its real type, to a route that accepts it.",
   });
 }
 
@@ -130,7 +130,7 @@ async function withinTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise
     return await work(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new StorageUnavailable("the storage took too long to show a file", { cause: error });
+    throw new StorageUnavailable("the storage took too long to return a file", { cause: error });
   }
 }
 
@@ -153,6 +153,6 @@ export async function readStretch(
     sum += chunk.length;
     if (sum > length) break;
   }
-  if (sum !== length) throw new StorageUnavailable("the storage sent another length than it was asked for");
+  if (sum !== length) throw new StorageUnavailable("the storage sent a different length than requested");
   return Buffer.concat(chunks);
 }

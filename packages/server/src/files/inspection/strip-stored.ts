@@ -105,5 +105,7 @@ export const tooLargeToStrip = (routeSlug: string) =>
   new AppError(
     "CONTENT_MISMATCH",
     `The picture is over ${STRIP_MAX_BYTES / MB} MB, and the file route "${routeSlug}" strips metadata.`,
-    { suggestion: "Nothing was kept. Upload a smaller picture, or to a route whose stripMetadata is off." },
+    {
+      suggestion: "Nothing was stored. Upload a smaller picture, or use a route whose stripMetadata is off.",
+    },
   );

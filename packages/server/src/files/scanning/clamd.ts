@@ -56,7 +56,7 @@ export function createClamd(
       const answer = readAnswer(socket);
       // Awaited below, if sending does not fail before.
       answer.catch(() => {});
-      socket.setTimeout(connectMs, () => socket.destroy(new Error("it did not answer in time")));
+      socket.setTimeout(connectMs, () => socket.destroy(new Error("it did not respond in time")));
       await once(socket, "connect");
       socket.setTimeout(answerMs);
       try {
@@ -160,10 +160,10 @@ function readAnswer(socket: Socket): Promise<string> {
       answer = Buffer.concat([answer, chunk]);
       const end = answer.indexOf(0);
       if (end !== -1) resolve(answer.toString("latin1", 0, end));
-      else if (answer.length > answerMaxBytes) failed("it answers without an end");
+      else if (answer.length > answerMaxBytes) failed("its response does not end");
     });
     socket.on("error", ({ message }) => failed(message));
-    socket.on("close", () => failed("it hung up without an answer"));
+    socket.on("close", () => failed("it disconnected without a response"));
   });
 }
 
@@ -182,4 +182,4 @@ function toVerdict(answer: string): ScanAnswer {
 }
 
 const unexpected = (answer: string) =>
-  new ScannerFailed(`the virus scanner answered ${JSON.stringify(answer.slice(0, 200))}`);
+  new ScannerFailed(`the virus scanner responded ${JSON.stringify(answer.slice(0, 200))}`);

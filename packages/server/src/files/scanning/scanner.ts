@@ -50,13 +50,16 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
   async function askWhetherThere(): Promise<boolean> {
     try {
       await clamd.ping();
-      if (presence === "away") log.info("the virus scanner is back");
+      if (presence === "away") log.info("the virus scanner is available again");
       presence = "up";
       awayPauseMs = awayPausesMs.first;
       return true;
     } catch (error) {
       if (presence !== "away")
-        log.error({ err: error }, "the virus scanner is away: files wait for it; see `upstow doctor`");
+        log.error(
+          { err: error },
+          "the virus scanner is unavailable; files are waiting for it; see `upstow doctor`",
+        );
       presence = "away";
       askAgainAtMs = performance.now() + awayPauseMs;
       awayPauseMs = Math.min(2 * awayPauseMs, awayPausesMs.longest);
@@ -116,7 +119,7 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
     if (error !== stopping) {
       if (presence === "up") presence = "unknown";
       if (await isThere()) {
-        log.warn({ err: error, fileId: file.id }, "a file could not be scanned; it will be tried again");
+        log.warn({ err: error, fileId: file.id }, "a file could not be scanned; will retry");
         const ageMs = now() - (file.completed_at ?? 0);
         pauseMs = Math.max(retryPausesMs.first, Math.min(ageMs * retryShare, retryPausesMs.longest));
       }
@@ -177,7 +180,7 @@ function createScanMetrics(registry: Registry, isUp: () => boolean): ScanMetrics
   });
   new Gauge({
     name: "upstow_scanner_up",
-    help: "Whether the virus scanner answered this instance when it was last asked. 0 if there is none.",
+    help: "Whether the virus scanner responded to this instance's last check. 0 if there is none.",
     registers,
     collect() {
       this.set(isUp() ? 1 : 0);

@@ -75,7 +75,7 @@ async function refuseUnscanned(deps: ScannerDeps, file: FileRow): Promise<void> 
   const deletions = await deps.db.transact(async (tx): Promise<StorageDeletionRow[]> => {
     const judged = { id: file.id, routeSlug: file.route_slug, now };
     if ((await tx.run(markUnscanned, judged)) === 0) return [];
-    const message = `Upload of "${file.name}" was rejected: it is more than the virus scanner takes.`;
+    const message = `Upload of "${file.name}" was rejected: it is too large for the virus scanner.`;
     return [await failUpload(tx, now, file, { message, data: { reason: "unscanned" } })];
   }, file.project_id);
   await removeBytes(deps, deletions);
@@ -85,7 +85,7 @@ function logUnscanned(tx: Queryable, now: number, file: FileRow): Promise<void> 
   return writeLog(tx, now, {
     ...scopeOf(file),
     type: "file.unscanned",
-    message: `"${file.name}" can be read unscanned: it is more than the virus scanner takes.`,
+    message: `"${file.name}" can be read unscanned: it is too large for the virus scanner.`,
     file,
     data: { size: file.size_bytes },
   });

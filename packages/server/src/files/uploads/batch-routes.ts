@@ -61,7 +61,7 @@ export function uploadBatchRoutes(
     {
       schema: {
         tags,
-        summary: "Ask for up to 100 presigned URLs",
+        summary: "Request up to 100 presigned URLs",
         body: UploadBatchBody,
         documentedBody: RequestUploadBatchBody,
         description,

@@ -43,10 +43,10 @@ type Metadata = Record<string, unknown> | undefined;
 type Finished = { ok: true; file: FileRow } | Extract<Sealed, { ok: false }>;
 
 const putAgain =
-  "PUT the bytes to the presigned URL, wait for its 200, then complete again. If the URL has expired, call POST /upload/request again and complete the fileId that it returns.";
+  "PUT the bytes to the presigned URL, wait for its 200, then complete again. If the URL has expired, call POST /upload/request again and complete the fileId it returns.";
 const putPartsAgain =
   "PUT the part to its presigned URL, wait for its 200, then complete again with the ETags of all parts. If the URL has expired, POST /upload/multipart/sign returns a new one.";
-const startAgain = "Call POST /upload/multipart/abort, then begin again with POST /upload/multipart/init.";
+const startAgain = "Call POST /upload/multipart/abort, then start again with POST /upload/multipart/init.";
 
 export async function completeSingle(
   deps: Deps,
@@ -336,7 +336,7 @@ function logMismatch(tx: Queryable, now: number, file: FileRow): Promise<void> {
   return writeLog(tx, now, {
     ...scopeOf(file),
     type: "file.mismatch",
-    message: `"${file.name}" was declared as ${file.type}, but its content is ${file.detected_type ?? "of no known format"}.`,
+    message: `"${file.name}" was declared as ${file.type}, but its content is ${file.detected_type ?? "of an unknown format"}.`,
     file,
     data: describeMismatch(file, file.detected_type),
   });

@@ -106,7 +106,7 @@ export async function repeatUpload(deps: Deps, actor: Actor, id: string, urlSec:
 async function getLasting(deps: Deps, { projectId, environment }: Actor, id: string): Promise<FileRow> {
   const file = await deps.db.get(findUpload, { id, projectId, environment });
   if (file === null || ["FAILED", "DELETED"].includes(file.status) || hasEnded(file, deps.now))
-    throw new AppError("NOT_FOUND", "The upload of the first call was given up, aborted or deleted.", {
+    throw new AppError("NOT_FOUND", "The upload of the first call was abandoned, aborted or deleted.", {
       suggestion: "Start a new one with another Idempotency-Key.",
     });
   return file;

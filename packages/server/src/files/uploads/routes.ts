@@ -72,7 +72,7 @@ export function uploadRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags,
-        summary: "Ask for a presigned URL",
+        summary: "Request a presigned URL",
         body: RequestUploadBody,
         response: { 200: RequestedUpload },
       },

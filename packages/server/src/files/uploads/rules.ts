@@ -31,7 +31,7 @@ export function checkType(route: FileRouteRow, contentType: string): void {
 /** A request can tighten its route's access, never loosen it. */
 export function accessFor(route: FileRouteRow, asked: Access = route.access): Access {
   if (asked === "public" && route.access === "private")
-    throw invalid("access", `must be private: the file route "${route.slug}" takes private files only`);
+    throw invalid("access", `must be private: the file route "${route.slug}" accepts only private files`);
   return asked;
 }
 
@@ -61,7 +61,7 @@ export function checkFitsPut(sizeBytes: number, maxPutBytes: number): void {
   if (sizeBytes <= maxPutBytes) return;
   throw invalid(
     "fileSize",
-    `is over the ${maxPutBytes / GB} GiB that this storage takes in one piece; use /upload/multipart/init`,
+    `is over the ${maxPutBytes / GB} GiB that this storage accepts in one piece; use /upload/multipart/init`,
     "Start the upload with POST /upload/multipart/init instead.",
   );
 }
@@ -79,12 +79,12 @@ export function partCount(sizeBytes: number): number {
 
 /** A client may use a subset of its part numbers, in ascending order, each once. */
 export function checkPartOrder(parts: readonly { partNumber: number }[]): void {
-  if (parts.length === 0) throw invalid("parts", "must name at least one part");
+  if (parts.length === 0) throw invalid("parts", "must list at least one part");
   for (const [i, { partNumber }] of parts.entries()) {
     const previous = parts[i - 1]?.partNumber;
     if (previous === undefined || partNumber > previous) continue;
     const isRepeated = partNumber === previous;
-    throw invalid("parts", isRepeated ? `names part ${previous} twice` : "must be in ascending order");
+    throw invalid("parts", isRepeated ? `lists part ${previous} twice` : "must be in ascending order");
   }
 }
 
@@ -92,7 +92,7 @@ export function checkPartOrder(parts: readonly { partNumber: number }[]): void {
 export function checkPartsOnce(partNumbers: readonly number[]): void {
   const seen = new Set<number>();
   for (const number of partNumbers) {
-    if (seen.has(number)) throw invalid("partNumbers", `names part ${number} twice`);
+    if (seen.has(number)) throw invalid("partNumbers", `lists part ${number} twice`);
     seen.add(number);
   }
 }
@@ -101,7 +101,7 @@ export function checkPartRange(field: string, partNumbers: readonly number[], si
   const last = partCount(sizeBytes);
   const outside = partNumbers.find((number) => number < 1 || number > last);
   if (outside !== undefined)
-    throw invalid(field, `names part ${outside}; this upload has parts 1 to ${last}`);
+    throw invalid(field, `lists part ${outside}; this upload has parts 1 to ${last}`);
 }
 
 const hourMs = 3_600_000;

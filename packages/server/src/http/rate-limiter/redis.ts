@@ -100,7 +100,7 @@ export async function openRedisRateLimiter(options: RedisOptions): Promise<OpenR
     if (isLost) retryAt = performance.now() + retryAfterMs;
     try {
       const counted = await callTo("redis", "count", () => within(answerWithinMs, count()));
-      if (isLost) log.info("Redis is back and counts rate limits again");
+      if (isLost) log.info("Redis is available again and counts rate limits");
       isLost = false;
       retryAt = 0;
       return counted;
@@ -150,7 +150,7 @@ async function within<T>(timeMs: number, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   let left = ticks;
   const timer = setInterval(() => {
-    if (--left === 0) late.reject(new Error(`no answer within ${timeMs} ms`));
+    if (--left === 0) late.reject(new Error(`no response within ${timeMs} ms`));
   }, timeMs / ticks);
   try {
     return await Promise.race([work, late.promise]);
@@ -169,7 +169,7 @@ export async function tryRedis(url: string): Promise<void> {
   client.on("error", () => {});
   const late = AbortSignal.timeout(tryWithinMs);
   const tooLate = new Promise<never>((_, reject) => {
-    late.onabort = () => reject(new Error(`no answer within ${tryWithinMs} ms`));
+    late.onabort = () => reject(new Error(`no response within ${tryWithinMs} ms`));
   });
   try {
     await Promise.race([client.connect().then(() => client.sendCommand(["EVAL", "return 1", "0"])), tooLate]);

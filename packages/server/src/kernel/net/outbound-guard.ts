@@ -125,7 +125,7 @@ const portRefused: UrlCheck = {
 
 function refusalOf(hostname: string): string {
   if (isIP(hostname) !== 0) return `The address ${hostname} is not public.`;
-  if (isLocalhostName(hostname)) return `The host ${hostname} is this machine itself; give a public host.`;
+  if (isLocalhostName(hostname)) return `The host ${hostname} is this machine; use a public host.`;
   return `The host ${hostname} resolves to an address that is not public.`;
 }
 

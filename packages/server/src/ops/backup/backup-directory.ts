@@ -38,7 +38,7 @@ export async function openBackupDirectory(
   if (contains(await followLinks(dataDir), await followLinks(directory))) {
     throw refuse(
       `${directory} is inside the data directory.`,
-      "Choose a directory elsewhere, best on another disk.",
+      "Choose a directory elsewhere, ideally on another disk.",
     );
   }
   await makeDirectory(directory);
@@ -46,13 +46,13 @@ export async function openBackupDirectory(
   if (manifest === null) {
     if ((await readdir(directory)).length > 0) {
       throw refuse(
-        `${directory} holds other files.`,
+        `${directory} contains other files.`,
         "Choose an empty directory, or one with an earlier backup.",
       );
     }
     await writeManifest(directory, { ...first, takenAt: null, objects: 0, bytes: 0 });
   } else if (manifest.installation !== first.installation || manifest.database !== first.database) {
-    throw refuse(`${directory} holds the backup of another installation.`, "Choose another directory.");
+    throw refuse(`${directory} contains the backup of another installation.`, "Choose another directory.");
   }
   await mkdir(layoutOf(directory).unfinished, { recursive: true, mode: 0o700 });
   return directory;

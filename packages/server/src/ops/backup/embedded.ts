@@ -105,5 +105,5 @@ const checkPages = statement((q, _: object) =>
 /** The problem with an embedded database's file, or null. */
 export async function findDamage(db: Queryable): Promise<string | null> {
   const pages = await db.get(checkPages, {});
-  return pages?.result === "ok" ? null : (pages?.result ?? "it gives no answer").slice(0, 200);
+  return pages?.result === "ok" ? null : (pages?.result ?? "no result").slice(0, 200);
 }

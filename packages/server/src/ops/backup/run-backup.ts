@@ -53,9 +53,13 @@ export async function runBackup(
   const { config, db } = deps;
   const installation = await db.get(findInstallation, {});
   if (installation === null) {
-    throw new AppError("NOT_FOUND", "The service was never started here, so there is nothing to back up.", {
-      suggestion: "Check UPSTOW_DATA_DIR and UPSTOW_DATABASE_URL.",
-    });
+    throw new AppError(
+      "NOT_FOUND",
+      "The service has never been started here, so there is nothing to back up.",
+      {
+        suggestion: "Check UPSTOW_DATA_DIR and UPSTOW_DATABASE_URL.",
+      },
+    );
   }
   const kind = db.dialect === "sqlite" ? "embedded" : "postgres";
   const identity = {
@@ -118,8 +122,8 @@ async function planCopy(job: BlobCopyJob, directory: string): Promise<CopyCount>
   if (!job.hardLinks && missing.bytes > freeBytes) {
     throw new AppError(
       "INSUFFICIENT_STORAGE",
-      `The backup needs ${missing.bytes} more bytes in ${directory}, and ${freeBytes} are free.`,
-      { suggestion: "Make room, or choose a larger disk." },
+      `The backup needs ${missing.bytes} more bytes in ${directory}, but only ${freeBytes} are free.`,
+      { suggestion: "Free up space, or choose a larger disk." },
     );
   }
   return missing;

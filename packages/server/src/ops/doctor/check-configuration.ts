@@ -16,7 +16,7 @@ export function checkConfiguration(config: Config): Check[] {
   return [
     variables.ok(`${database}, ${storage}, data in ${config.dataDir}`),
     ...config.unknownVariables.map((name) =>
-      variables.warning(`${name} is set and means nothing.`, "Check its spelling, or remove it."),
+      variables.warning(`${name} is set but unknown.`, "Check its spelling, or remove it."),
     ),
   ];
 }
@@ -31,23 +31,23 @@ export async function checkSecret(db: Database, config: Config, keyring: Keyring
   if (keyring === null) {
     if (installation === null) return [];
     return [
-      secret.failed(`${path} is missing.`, "Restore it from a backup, or set UPSTOW_SECRET to what it held."),
+      secret.failed(`${path} is missing.`, "Restore it from a backup, or set UPSTOW_SECRET to its contents."),
     ];
   }
   if (installation !== null && !keyring.checks.includes(installation.secret_check)) {
     return [
       secret.failed(
-        "It is not the secret that this installation was made with.",
-        isFile ? `Restore ${path} from a backup.` : "Add the former secret to UPSTOW_SECRET, behind a comma.",
+        "It is not the secret that this installation was created with.",
+        isFile ? `Restore ${path} from a backup.` : "Add the former secret to UPSTOW_SECRET, after a comma.",
       ),
     ];
   }
-  if (!isFile) return [secret.ok(`UPSTOW_SECRET holds ${keyring.checks.length} that fit`)];
+  if (!isFile) return [secret.ok(`UPSTOW_SECRET contains ${keyring.checks.length} valid secrets`)];
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) {
     return [secret.warning(`${path} can be read by other users of this machine.`, `chmod 600 ${path}`)];
   }
-  return [secret.ok(`${path} fits and is private; keep a copy of it`)];
+  return [secret.ok(`${path} is valid and private; keep a copy of it`)];
 }
 
 const proxies = createChecks("trusted proxies");
@@ -60,7 +60,7 @@ export function checkProxies({ trustedProxies, publicUrl, tls }: Config): Check[
   if (strangers.some((address) => trustedProxies.contains(address))) {
     return [
       proxies.failed(
-        "UPSTOW_TRUSTED_PROXIES lists addresses of strangers, who can then pretend to be anyone.",
+        "UPSTOW_TRUSTED_PROXIES includes public addresses, so anyone there can forge client addresses.",
         "List only the addresses of your own proxies.",
       ),
     ];
@@ -69,8 +69,8 @@ export function checkProxies({ trustedProxies, publicUrl, tls }: Config): Check[
   if (needsProxy && !usualProxies.some((address) => trustedProxies.contains(address))) {
     return [
       proxies.warning(
-        "UPSTOW_PUBLIC_URL is https and this process has no certificate, so a proxy must stand in front.",
-        "Make sure that UPSTOW_TRUSTED_PROXIES lists its address; requests through it are rejected otherwise.",
+        "UPSTOW_PUBLIC_URL is https and this process has no certificate, so it needs a proxy in front.",
+        "Make sure that UPSTOW_TRUSTED_PROXIES lists its address; otherwise its requests are rejected.",
       ),
     ];
   }
@@ -88,15 +88,17 @@ const noticeableMs = 2_000;
 const harmfulMs = 60_000;
 /** This program did not exist before then. */
 const earliest = Date.UTC(2025, 0, 1);
-const syncClock = "Let the machine keep its time by NTP (timedatectl set-ntp true).";
+const syncClock = "Synchronize the machine's clock with NTP (timedatectl set-ntp true).";
 
 export async function checkClock(db: Database, now: number): Promise<Check[]> {
   const shown = new Date(now).toISOString();
-  if (now < earliest) return [clock.failed(`This machine believes it is ${shown}.`, syncClock)];
+  if (now < earliest) return [clock.failed(`This machine's clock shows ${shown}.`, syncClock)];
   const newest = await db.get(findNewestLog, {});
   if (newest !== null && newest.created_at > now + harmfulMs) {
     const later = new Date(newest.created_at).toISOString();
-    return [clock.failed(`It is ${shown} here, but something was recorded at ${later}.`, syncClock)];
+    return [
+      clock.failed(`This machine's clock shows ${shown}, but there are records from ${later}.`, syncClock),
+    ];
   }
   const startedAt = performance.now();
   const database = await db.get(readClock, {});
@@ -109,6 +111,6 @@ export async function checkClock(db: Database, now: number): Promise<Check[]> {
   return [
     certainMs > noticeableMs
       ? clock.warning(message, syncClock)
-      : clock.ok(`${shown}, as the database has it`),
+      : clock.ok(`${shown}, same as the database's`),
   ];
 }

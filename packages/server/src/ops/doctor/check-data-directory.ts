@@ -35,12 +35,12 @@ async function checkAccess(path: string, owner: number, mode: number): Promise<C
   );
   if (!isWritable) {
     return directory.failed(
-      `${path} cannot be written.`,
+      `${path} is not writable.`,
       "Run as the user that runs the service, or mount it writable.",
     );
   }
   if ((mode & othersMayEnter) !== 0) {
-    return directory.warning(`${path} can be entered by other users of this machine.`, `chmod 700 ${path}`);
+    return directory.warning(`Other users of this machine can enter ${path}.`, `chmod 700 ${path}`);
   }
   const self = process.getuid?.() ?? owner;
   if (self !== owner && self !== 0) {
@@ -57,7 +57,7 @@ async function checkSpace(path: string): Promise<Check> {
   const freeBytes = disk.bavail * disk.bsize;
   const share = disk.blocks === 0 ? 0 : Math.round((100 * disk.bavail) / disk.blocks);
   const message = `${(freeBytes / GB).toFixed(1)} GB free (${share} %)`;
-  const fix = "Make room on the disk, or move the data directory to a larger one.";
+  const fix = "Free up disk space, or move the data directory to a larger disk.";
   if (freeBytes < tooFewBytes)
     return directory.failed(`Only ${message}; uploads will soon be rejected.`, fix);
   return freeBytes < scarceBytes ? directory.warning(`Only ${message}.`, fix) : directory.ok(message);
@@ -83,8 +83,8 @@ export async function checkLeftovers(db: Database, dataDir: string, now: number)
   if (overdue > 0) {
     checks.push(
       leftovers.warning(
-        `${overdue} deleted objects still wait to be removed from storage.`,
-        "Start the service and read its log.",
+        `${overdue} deleted objects are still waiting to be removed from storage.`,
+        "Start the service and check its log.",
       ),
     );
   }
@@ -102,11 +102,11 @@ export async function checkLeftovers(db: Database, dataDir: string, now: number)
     checks.push(
       leftovers.warning(
         "The database's log has grown large.",
-        "Look for a program that keeps the database open, and end it.",
+        "Find the program that keeps the database open and stop it.",
       ),
     );
   }
-  return checks.length > 0 ? checks : [leftovers.ok("nothing is left over")];
+  return checks.length > 0 ? checks : [leftovers.ok("no leftovers")];
 }
 
 async function countOldFiles(directory: string, before: number): Promise<number> {

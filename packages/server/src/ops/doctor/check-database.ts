@@ -23,9 +23,9 @@ export async function checkDatabase(db: Database, isLeftBehind: boolean): Promis
   } catch (error) {
     const fix =
       db.dialect === "postgres"
-        ? "Check UPSTOW_DATABASE_URL, and that PostgreSQL runs and lets this machine in."
+        ? "Check UPSTOW_DATABASE_URL, and that PostgreSQL is running and accepts connections from this machine."
         : "Check the disk and the file's permissions, or restore the last backup.";
-    return { checks: [failed(`It does not answer: ${(error as Error).message}.`, fix)], isUsable: false };
+    return { checks: [failed(`It does not respond: ${(error as Error).message}.`, fix)], isUsable: false };
   }
   const engine = db.dialect === "sqlite" ? await checkSqlite(db) : await checkPostgres(db);
   const { check, isUsable } = await checkMigrations(db, isLeftBehind ? moveFirst : startOnce);
@@ -34,7 +34,7 @@ export async function checkDatabase(db: Database, isLeftBehind: boolean): Promis
 
 const startOnce = "Start the service once with npm start.";
 const moveFirst =
-  "Move the installation in UPSTOW_DATA_DIR to it with `upstow migrate database`, before the service is started on it. Without UPSTOW_DATABASE_URL this command looks at that one.";
+  "To move the installation in UPSTOW_DATA_DIR to it, run `upstow migrate database` before starting the service on it. Without UPSTOW_DATABASE_URL, this command checks that installation.";
 
 async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check: Check; isUsable: boolean }> {
   let pending: string[];
@@ -45,21 +45,18 @@ async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check:
     if (message.includes("newer version")) {
       return { check: failed(`${message}.`, "Update this copy of Upstow."), isUsable: false };
     }
-    const check = warning("Its tables are not there yet.", fixEmpty);
+    const check = warning("It has no tables yet.", fixEmpty);
     return { check, isUsable: false };
   }
   if (pending.length > 0) {
-    const check = warning(
-      `It lacks ${pending.join(", ")}.`,
-      "Restart the service, which brings it up to date.",
-    );
+    const check = warning(`It lacks ${pending.join(", ")}.`, "Restart the service to update it.");
     return { check, isUsable: false };
   }
   if ((await db.get(findInstallation, {})) === null) {
-    const check = warning("The service was never started on it.", fixEmpty);
+    const check = warning("The service has never been started on it.", fixEmpty);
     return { check, isUsable: true };
   }
-  return { check: ok("its tables are those of this version"), isUsable: true };
+  return { check: ok("its tables match this version"), isUsable: true };
 }
 
 /** What a start would change, found by a dry-run migration. Throws if a newer version was used. */
@@ -100,15 +97,15 @@ async function checkSqlite(db: Database): Promise<Check[]> {
   if (engine === null || isOlder(engine.version)) {
     checks.push(
       failed(
-        `SQLite ${engine?.version} can lose data; ${oldestSqlite.join(".")} is the oldest that is safe.`,
-        "Run on the Node that this repository installs: start with npm start.",
+        `SQLite ${engine?.version} can lose data; the oldest safe version is ${oldestSqlite.join(".")}.`,
+        "Use the Node version that this repository installs: start with npm start.",
       ),
     );
   }
   if (engine?.journalMode !== "wal" || engine.synchronous < full) {
     checks.push(
       failed(
-        "The disk does not allow write-ahead logging with full syncs, so a power cut can lose data.",
+        "The disk does not allow write-ahead logging with full syncs, so a power failure can lose data.",
         "Keep the data directory on a local disk, not on a network share.",
       ),
     );
@@ -153,13 +150,13 @@ const poolSize = 20;
 
 async function checkPostgres(db: Database): Promise<Check[]> {
   const server = await db.get(describeServer, {});
-  if (server === null) return [failed("It does not say what it is.", "Check UPSTOW_DATABASE_URL.")];
+  if (server === null) return [failed("It does not report its version.", "Check UPSTOW_DATABASE_URL.")];
   const checks: Check[] = [];
   if (Number(server.versionNumber) < oldestPostgres) {
-    checks.push(failed(`PostgreSQL ${server.version} is too old.`, "Move to PostgreSQL 14 or later."));
+    checks.push(failed(`PostgreSQL ${server.version} is too old.`, "Upgrade to PostgreSQL 14 or later."));
   }
   if (server.encoding !== "UTF8") {
-    checks.push(failed(`Its encoding is ${server.encoding}.`, "Make the database with ENCODING 'UTF8'."));
+    checks.push(failed(`Its encoding is ${server.encoding}.`, "Create the database with ENCODING 'UTF8'."));
   }
   for (const [name, value] of [
     ["fsync", server.fsync],
@@ -167,16 +164,13 @@ async function checkPostgres(db: Database): Promise<Check[]> {
     ["synchronous_commit", server.synchronousCommit],
   ]) {
     if (value !== "off") continue;
-    checks.push(failed(`${name} is off, so a crash can lose what was acknowledged.`, `Set ${name} = on.`));
+    checks.push(failed(`${name} is off, so a crash can lose acknowledged data.`, `Set ${name} = on.`));
   }
   const most = Number(server.maxConnections);
   const connections = `${server.used} of ${most} connections in use`;
   if (most - server.used < poolSize) {
     checks.push(
-      warning(
-        `${connections}; an instance may need ${poolSize}.`,
-        "Raise max_connections, or put a pooler in between.",
-      ),
+      warning(`${connections}; an instance may need ${poolSize}.`, "Raise max_connections, or use a pooler."),
     );
   }
   return checks.length > 0 ? checks : [ok(`PostgreSQL ${server.version}, ${connections}`)];

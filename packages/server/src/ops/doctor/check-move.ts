@@ -19,7 +19,7 @@ export async function checkMove(db: Database, config: Config): Promise<Check[]> 
   const refusal = await findRefusal(db, config);
   if (refusal !== null) {
     return [
-      failed(`${refusal}.`, "Do so, or take the variables back; the service does not start like this."),
+      failed(`${refusal}.`, "Do so, or undo the change of variables; the service does not start like this."),
     ];
   }
   const since = new Map((await db.all(listReasons, {})).map((row) => [row.reason, row.since]));
@@ -44,20 +44,20 @@ async function findRefusal(db: Database, config: Config): Promise<string | null>
 
 function describeReadOnly({ name, state, target }: RelocationRow, since: number): Check {
   const { are, were, finish } = subjects[name];
-  const readOnly = `The installation is read-only since ${new Date(since).toISOString()}`;
-  const orGiveUp = `or give the move up with \`upstow migrate ${name} --abort\`, and changes are taken again.`;
+  const readOnly = `The installation has been read-only since ${new Date(since).toISOString()}`;
+  const orGiveUp = `or cancel the move with \`upstow migrate ${name} --abort\` to accept changes again.`;
   return state === "copied"
     ? warning(
-        `${readOnly}: ${were} copied to ${target}, and the service was not restarted there yet.`,
-        `Restart it with the variables that \`${finish}\` prints, again if need be, ${orGiveUp}`,
+        `${readOnly}: ${were} copied to ${target}, but the service has not been restarted there yet.`,
+        `Restart it with the variables printed by \`${finish}\` (run it again if needed), ${orGiveUp}`,
       )
     : warning(
         `${readOnly}: ${are} being moved to ${target}.`,
-        `Wait for the end of \`${finish}\`, run it again if it was cut off, ${orGiveUp}`,
+        `Wait for \`${finish}\` to finish, run it again if it was interrupted, ${orGiveUp}`,
       );
 }
 
 function describeCopying({ name, target }: RelocationRow): Check {
   const { are, finish } = subjects[name];
-  return ok(`${are} being copied to ${target} while the service is used; \`${finish}\` ends it`);
+  return ok(`${are} being copied to ${target} while the service is in use; \`${finish}\` completes the move`);
 }

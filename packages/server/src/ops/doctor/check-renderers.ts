@@ -20,11 +20,11 @@ const titles: Record<LayerName, string> = {
 };
 
 const installBwrap =
-  "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces; in a container they need a seccomp profile that permits them.";
+  "Install bubblewrap (apt-get install bubblewrap) and allow user namespaces; in a container, this needs a seccomp profile that permits them.";
 const fixes: Record<LayerName, string> = {
-  limits: "Put a POSIX shell at /bin/sh.",
+  limits: "Install a POSIX shell at /bin/sh.",
   privileges: "Install util-linux (setpriv) or bubblewrap.",
-  permission: "Run the Node release that the service asks for.",
+  permission: "Run the Node release that the service requires.",
   namespaces: installBwrap,
   syscalls: installBwrap,
   user: "Make the service's program files readable to all users.",
@@ -45,14 +45,14 @@ export async function checkRenderers({ dataDir, secrets }: Config): Promise<Chec
     ...(await checkTools(layers)),
     ...listMissing({ layers, missing }),
     ...(reached.length === 0
-      ? [ok("a program started in their place got at nothing of the service")]
+      ? [ok("a program started in their place could not access the service")]
       : [warning(`A program started in their place could ${reached.join(", ")}.`, installBwrap)]),
   ];
 }
 
 const purposes: Record<ToolName, { makes: string; from: string }> = {
-  "heif-convert": { makes: "HEIC files are images", from: "libheif-examples" },
-  pdftoppm: { makes: "the first page of a PDF is an image", from: "poppler-utils" },
+  "heif-convert": { makes: "HEIC files work as images", from: "libheif-examples" },
+  pdftoppm: { makes: "PDFs have an image of their first page", from: "poppler-utils" },
   ffmpeg: { makes: "videos have a poster", from: "ffmpeg" },
   ffprobe: { makes: "videos have a duration", from: "ffmpeg" },
 };
@@ -63,11 +63,11 @@ async function checkTools(layers: Layers): Promise<Check[]> {
   const checks = toolNames.map(async (name) => {
     const { makes, from } = purposes[name];
     const path = tools.get(name);
-    if (path === undefined) return ok(`without ${name}, which is optional (${from})`);
+    if (path === undefined) return ok(`${name} is not installed (optional, package ${from})`);
     const source = Buffer.from("no file of any kind");
     // Whatever it says of this file, it has started.
     const outcome = await runTool({ layers, programs: [path], script: tryScript, source, giveUpMs: 30_000 });
-    if (outcome.kind === "done") return ok(`${path} is found: ${makes}`);
+    if (outcome.kind === "done") return ok(`found ${path}: ${makes}`);
     const reason = outcome.kind === "failed" ? outcome.reason : "it does not end";
     return warning(`${path} does not start: ${reason}`, `Install ${from} again, or remove it.`);
   });

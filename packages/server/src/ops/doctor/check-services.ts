@@ -10,12 +10,12 @@ const redis = createChecks("Redis");
 export async function checkRedis(tryRedis: () => Promise<void>): Promise<Check> {
   try {
     await tryRedis();
-    return redis.ok("answers, and counts rate limits");
+    return redis.ok("responds, and counts rate limits");
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     return redis.warning(
       `It cannot be used: ${message || code}. Rate limits are counted in the database meanwhile.`,
-      "Check UPSTOW_REDIS_URL, its password, and that Redis runs and lets this machine in.",
+      "Check UPSTOW_REDIS_URL, its password, and that Redis is running and accepts connections from this machine.",
     );
   }
 }
@@ -40,15 +40,15 @@ export async function checkScanner(config: ClamdConfig | null, now: number): Pro
     const version = await clamd.findVersion();
     const checks = [checkSignatures(version, now)];
     if ((await scan(clamd, testVirus.length)) !== "infected") {
-      const fix = "Let freshclam fetch signatures, and restart clamd.";
+      const fix = "Download signatures with freshclam, and restart clamd.";
       return [...checks, scanner.failed("It does not recognize the test virus EICAR.", fix)];
     }
     return [...checks, await checkSize(clamd, config.maxBytes), ...checkTiers(config.maxBytes)];
   } catch (error) {
     return [
       scanner.failed(
-        `It cannot be used: ${(error as Error).message}. Files of routes that scan wait for it, and nobody can read them.`,
-        "Check UPSTOW_CLAMD, and that clamd runs and lets this user or machine in.",
+        `It cannot be used: ${(error as Error).message}. Files of routes with scanning wait for it and can't be read.`,
+        "Check UPSTOW_CLAMD, and that clamd is running and accepts connections from this user or machine.",
       ),
     ];
   }
@@ -59,12 +59,12 @@ function checkSignatures(version: string, now: number): Check {
   const [program = "", number, date = ""] = version.split("/");
   const madeAt = Date.parse(`${date} UTC`);
   if (number === undefined || Number.isNaN(madeAt))
-    return scanner.warning(`${program} answers without signatures of ClamAV.`, "Let freshclam fetch them.");
+    return scanner.warning(`${program} has no ClamAV signatures.`, "Download them with freshclam.");
   const days = Math.floor((now - madeAt) / dayMs);
   if (now - madeAt > oldSignaturesMs)
     return scanner.warning(
       `${program} has signatures that are ${days} days old.`,
-      "Check that freshclam runs.",
+      "Check that freshclam is running.",
     );
   return scanner.ok(`${program} with signatures ${number} of ${new Date(madeAt).toISOString().slice(0, 10)}`);
 }
@@ -77,11 +77,11 @@ async function checkSize(clamd: Clamd, maxBytes: number): Promise<Check> {
   const fix = `Raise ${limits} in clamd.conf, or lower UPSTOW_CLAMD_MAX_BYTES.`;
   if (verdict === "unscanned")
     return scanner.warning(
-      `It does not take files of ${maxBytes} bytes: those over its limits stay unscanned.`,
+      `It rejects files of ${maxBytes} bytes; files over its limits stay unscanned.`,
       fix,
     );
   return scanner.failed(
-    `It calls a virus of ${maxBytes} bytes clean, so large files pass without a scan.`,
+    `It reports a virus of ${maxBytes} bytes as clean, so large files pass without a scan.`,
     fix,
   );
 }
@@ -126,6 +126,6 @@ export async function checkMetrics({ metricsAddress, metricsToken }: Config): Pr
       ),
     ];
   } catch {
-    return [metrics.warning(`Nothing answers at ${url}.`, "Start the service if it should run.")];
+    return [metrics.warning(`No response from ${url}.`, "Start the service if it should run.")];
   }
 }

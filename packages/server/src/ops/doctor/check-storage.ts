@@ -39,8 +39,8 @@ async function checkDamage(db: Database): Promise<Check[]> {
   if (damaged === 0) return [];
   return [
     storage.warning(
-      `${damaged} files were found damaged by the last check of stored files.`,
-      "`upstow verify` lists them; docs/verify.md says how to repair them.",
+      `The last check of stored files found ${damaged} damaged files.`,
+      "List them with `upstow verify`; see docs/verify.md for how to repair them.",
     ),
   ];
 }
@@ -54,7 +54,7 @@ async function checkDirectory(db: Database, config: Config, blobPath: BlobPath):
     return [
       storage.failed(
         onDisk === null ? `${root} is missing or empty.` : `${root} belongs to another database.`,
-        "Mount the disk that holds the objects, or restore database and objects together from one backup.",
+        "Mount the disk with the objects, or restore database and objects together from one backup.",
       ),
     ];
   }
@@ -65,7 +65,7 @@ async function checkDirectory(db: Database, config: Config, blobPath: BlobPath):
     () => false,
   );
   if (!isWritable)
-    return [storage.failed(`${root} cannot be written.`, "Run as the user that runs the service.")];
+    return [storage.failed(`${root} is not writable.`, "Run as the user that runs the service.")];
   return checkBlobs(db, root, blobPath);
 }
 
@@ -84,7 +84,7 @@ async function checkBlobs(db: Database, root: string, blobPath: BlobPath): Promi
   if (lost > 0) {
     checks.push(
       storage.failed(
-        `${lost} of the newest ${newest.length} objects have lost their bytes.`,
+        `${lost} of the newest ${newest.length} objects are missing their bytes.`,
         "Restore the last backup.",
       ),
     );
@@ -135,7 +135,7 @@ export async function checkBucket(bucket: Bucket, options: { mend: boolean }): P
   }
   const rights = found.refused.map(({ act, reason }) => {
     const judge = optionalActs.includes(act) ? ofBucket.warning : ofBucket.failed;
-    return judge(`The service may not ${act} in ${bucket.name}: ${reason}.`, rightsPage);
+    return judge(`The service is not allowed to ${act} in ${bucket.name}: ${reason}.`, rightsPage);
   });
   const canWrite = !found.refused.some(({ act }) => act === "write");
   const browsers = canWrite ? [await checkBrowsers(bucket, options.mend)] : [];
@@ -147,35 +147,37 @@ export async function checkBucket(bucket: Bucket, options: { mend: boolean }): P
 function checkGuard(guardsCopies: boolean | null): Check[] {
   if (guardsCopies !== false) return [];
   const fix =
-    'Nothing for one instance. With several, read "Stores without conditional copies" in docs/s3.md.';
-  return [ofBucket.warning("The store does not keep a copy from replacing an object.", fix)];
+    'With one instance, nothing. With several, see "Stores without conditional copies" in docs/s3.md.';
+  return [ofBucket.warning("The store does not prevent a copy from replacing an object.", fix)];
 }
 
 function checkTime(aheadMs: number | null): Check[] {
   if (aheadMs === null) return [];
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(0);
   const message = `The store's clock and this machine's are ${seconds} s apart.`;
-  const fix = "Let both keep their time by NTP (timedatectl set-ntp true).";
+  const fix = "Synchronize both clocks with NTP (timedatectl set-ntp true).";
   if (Math.abs(aheadMs) > harmfulMs) return [clock.failed(message, fix)];
-  return [Math.abs(aheadMs) > noticeableMs ? clock.warning(message, fix) : clock.ok("as this machine's")];
+  return [
+    Math.abs(aheadMs) > noticeableMs ? clock.warning(message, fix) : clock.ok("same as this machine's"),
+  ];
 }
 
 async function checkBrowsers(bucket: Bucket, mend: boolean): Promise<Check> {
-  const well = cors.ok("pages may upload, and see the ETag of what they sent");
+  const well = cors.ok("browsers may upload, and can read the ETag");
   try {
     if (await bucket.allowsBrowsers()) return well;
     if (!mend) {
       return cors.warning(
-        "Pages may not upload to the bucket, or do not see the ETag.",
-        "Run `upstow doctor --fix` to add the rule, or set it as docs/s3.md says.",
+        "Browsers may not upload to the bucket, or can't read the ETag.",
+        "Run `upstow doctor --fix` to add the rule, or set it as described in docs/s3.md.",
       );
     }
     await bucket.allowBrowsers();
-    if (await bucket.allowsBrowsers()) return cors.ok("the rule that lets pages upload was added");
-    return cors.warning("The rule was added, but pages may not upload yet.", "Look again in a minute.");
+    if (await bucket.allowsBrowsers()) return cors.ok("added the rule that lets browsers upload");
+    return cors.warning("The rule was added, but browsers may not upload yet.", "Check again in a minute.");
   } catch (error) {
     const reason = (error as Error).message;
-    const fix = "Set the rule where the provider keeps it, as docs/s3.md says.";
-    return cors.warning(`Whether pages may upload could not be checked or fixed: ${reason}.`, fix);
+    const fix = "Set the rule at your provider, as described in docs/s3.md.";
+    return cors.warning(`Could not check or fix whether browsers may upload: ${reason}.`, fix);
   }
 }

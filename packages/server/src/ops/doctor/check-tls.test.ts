@@ -40,14 +40,14 @@ describe("TLS check", () => {
   const soon = validFromDate.getTime() + dayMs;
 
   it("passes a certificate that fits, and has nothing to say without one", () => {
-    assert.match(check(key, soon), /^ok: key and certificate fit, valid for \d+ more days$/);
+    assert.match(check(key, soon), /^ok: key and certificate match, valid for \d+ more days$/);
     assert.equal(check(key, soon, "localhost"), check(key, soon));
     assert.deepEqual(checkTls(readConfig({}), soon), []);
   });
 
   it("sees another key, other names, broken files and the end of its time", () => {
-    assert.match(check(otherKey, soon), /^failed: .*do not belong together/);
-    assert.match(check(key, soon, "other.example.com"), /\nfailed: .*does not name other.example.com/);
+    assert.match(check(otherKey, soon), /^failed: .*do not match/);
+    assert.match(check(key, soon, "other.example.com"), /\nfailed: .*does not cover other.example.com/);
     assert.match(check("-----BEGIN nothing", soon), /^failed: .*cannot be read/);
     assert.match(check(key, validFromDate.getTime() - 1000), /^failed: .*not valid before/);
     assert.match(check(key, validToDate.getTime() - 5.5 * dayMs), /^warning: .*expires in 5 days/);

@@ -18,7 +18,7 @@ export async function checkUrls(config: Config, keyring: Keyring | null): Promis
     return [
       failed(
         `${publicUrl} is plain http, which is rejected ${config.tls === null ? "everywhere but on the machine itself" : "where the process has a certificate"}.`,
-        "Set UPSTOW_PUBLIC_URL to an https address, with UPSTOW_TLS_CERT or a proxy in front.",
+        "Set UPSTOW_PUBLIC_URL to an https URL, with UPSTOW_TLS_CERT or a proxy in front.",
       ),
     ];
   }
@@ -33,7 +33,7 @@ function checkSeparation({ publicUrl, cdnUrl }: Config): Check[] {
   return [
     cdn.warning(
       `Uploaded files are served from the dashboard's host, ${files.hostname}.`,
-      "Set UPSTOW_CDN_URL to another registrable domain that leads to this service too.",
+      "Set UPSTOW_CDN_URL to another registrable domain that also points to this service.",
     ),
   ];
 }
@@ -43,44 +43,41 @@ async function checkService({ publicUrl, dataDir }: Config, keyring: Keyring | n
   if (!health.isAnswered) {
     const fix =
       "Start the service if it should run; otherwise check UPSTOW_PUBLIC_URL, DNS and the certificate.";
-    return warning(`Nothing answers at ${publicUrl} (${health.reason}).`, fix);
+    return warning(`No response from ${publicUrl} (${health.reason}).`, fix);
   }
   if (health.status !== 200 || health.body["status"] !== "ok") {
-    return failed(
-      `Something that is not Upstow answers at ${publicUrl}.`,
-      "Correct UPSTOW_PUBLIC_URL or its proxy.",
-    );
+    return failed(`Another program responds at ${publicUrl}.`, "Correct UPSTOW_PUBLIC_URL or its proxy.");
   }
   const ready = await probe(`${publicUrl}/readyz`);
   if (!ready.isAnswered || ready.status !== 200) {
     return failed(
-      `The service at ${publicUrl} runs but is not ready.`,
-      "Read its log: the database does not respond.",
+      `The service at ${publicUrl} is running but not ready.`,
+      "Check its log: the database does not respond.",
     );
   }
   const { dependencies = {} } = ready.body as { dependencies?: Record<string, string> };
   const missing = Object.keys(dependencies).filter((name) => dependencies[name] !== "ok");
   if (missing.length > 0) {
     return failed(
-      `The service at ${publicUrl} runs without ${missing.join(" and ")}.`,
-      "Read its log for the reason.",
+      `The service at ${publicUrl} is running without ${missing.join(" and ")}.`,
+      "Check its log for the reason.",
     );
   }
   const api = await probe(`${publicUrl}/api/v1/projects`);
   if (api.isAnswered && api.status === 403) {
     return failed(
       `The service rejects requests through ${publicUrl} as plain HTTP.`,
-      "List the proxy's address in UPSTOW_TRUSTED_PROXIES and let it send X-Forwarded-Proto.",
+      "List the proxy's address in UPSTOW_TRUSTED_PROXIES and make it send X-Forwarded-Proto.",
     );
   }
   if (keyring === null || !(await hasOurSecret(publicUrl, keyring))) {
-    const here = keyring === null ? `and ${dataDir} holds none` : `not the one in ${dataDir}`;
+    const here = keyring === null ? `and ${dataDir} contains none` : `not the one in ${dataDir}`;
     return failed(
-      `Another installation answers at ${publicUrl}, ${here}.`,
-      "Set UPSTOW_DATA_DIR and UPSTOW_SECRET as for that service to examine it, or UPSTOW_PORT and UPSTOW_PUBLIC_URL to run another one next to it.",
+      `Another installation responds at ${publicUrl}, ${here}.`,
+      "To check that one, set UPSTOW_DATA_DIR and UPSTOW_SECRET to its values. To run another one next to it, change UPSTOW_PORT and UPSTOW_PUBLIC_URL.",
     );
   }
-  return ok(`the installation in ${dataDir} answers at ${publicUrl}`);
+  return ok(`the installation in ${dataDir} responds at ${publicUrl}`);
 }
 
 async function hasOurSecret(publicUrl: string, keyring: Keyring): Promise<boolean> {
@@ -91,11 +88,12 @@ async function hasOurSecret(publicUrl: string, keyring: Keyring): Promise<boolea
 
 async function checkCdn(cdnUrl: string): Promise<Check> {
   const answer = await probe(`${cdnUrl}/f/no/such/file`);
-  const fix = "Let the CDN fetch from UPSTOW_PUBLIC_URL and pass its answers on, or correct UPSTOW_CDN_URL.";
-  if (!answer.isAnswered) return cdn.failed(`Nothing answers at ${cdnUrl} (${answer.reason}).`, fix);
+  const fix =
+    "Set the CDN's origin to UPSTOW_PUBLIC_URL and forward responses unchanged, or correct UPSTOW_CDN_URL.";
+  if (!answer.isAnswered) return cdn.failed(`No response from ${cdnUrl} (${answer.reason}).`, fix);
   const error = answer.body["error"] as { code?: unknown } | undefined;
   if (answer.status !== 404 || error?.code !== "NOT_FOUND") {
-    return cdn.failed(`${cdnUrl} does not pass requests for files on to this service.`, fix);
+    return cdn.failed(`${cdnUrl} does not forward requests for files to this service.`, fix);
   }
   return cdn.ok(`${cdnUrl} reaches the service`);
 }
@@ -143,10 +141,7 @@ export function checkTls(config: Config, now: number): Check[] {
     const certificate = new X509Certificate(config.tls.cert);
     if (!certificate.checkPrivateKey(createPrivateKey(config.tls.key))) {
       return [
-        tls.failed(
-          "Key and certificate do not belong together.",
-          "Set UPSTOW_TLS_KEY to the certificate's own key.",
-        ),
+        tls.failed("Key and certificate do not match.", "Set UPSTOW_TLS_KEY to the certificate's own key."),
       ];
     }
     return [checkDates(certificate, now), ...checkName(certificate, hostname)];
@@ -163,7 +158,7 @@ export function checkTls(config: Config, now: number): Check[] {
 
 function checkDates(certificate: X509Certificate, now: number): Check {
   const { validFromDate, validToDate } = certificate;
-  const fix = "Renew the certificate; the service takes up the new files by itself.";
+  const fix = "Renew the certificate; the service loads the new files automatically.";
   if (now < validFromDate.getTime()) {
     return tls.failed(
       `The certificate is not valid before ${validFromDate.toISOString()}.`,
@@ -174,7 +169,7 @@ function checkDates(certificate: X509Certificate, now: number): Check {
   if (now >= validToDate.getTime())
     return tls.failed(`The certificate expired on ${validToDate.toISOString()}.`, fix);
   if (daysLeft < soonDays) return tls.warning(`The certificate expires in ${daysLeft} days.`, fix);
-  return tls.ok(`key and certificate fit, valid for ${daysLeft} more days`);
+  return tls.ok(`key and certificate match, valid for ${daysLeft} more days`);
 }
 
 function checkName(certificate: X509Certificate, hostname: string): Check[] {
@@ -182,6 +177,6 @@ function checkName(certificate: X509Certificate, hostname: string): Check[] {
   const found = isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name);
   if (found !== undefined || isLoopbackHost(hostname)) return [];
   return [
-    tls.failed(`The certificate does not name ${name}.`, "Use one that names the host of UPSTOW_PUBLIC_URL."),
+    tls.failed(`The certificate does not cover ${name}.`, "Use one for the host in UPSTOW_PUBLIC_URL."),
   ];
 }

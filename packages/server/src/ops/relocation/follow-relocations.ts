@@ -25,7 +25,7 @@ export async function checkRelocations({
   if (storage !== null && config.s3 !== null) checkBucket(describeBucket(config.s3), storage);
   if (isMovedAway && storage?.state === "copied" && config.s3 !== null) {
     throw new ConfigError(
-      `UPSTOW_DATABASE_URL must be set: the database was moved to ${database.target} as the files were to the bucket`,
+      `UPSTOW_DATABASE_URL must be set: the database was moved to ${database.target}, and the files to the bucket`,
     );
   }
   if (isMovedAway) {
@@ -37,12 +37,12 @@ export async function checkRelocations({
 function checkCopy(database: RelocationRow | null): void {
   if (database?.state === "copying") {
     throw new ConfigError(
-      "UPSTOW_DATABASE_URL names a database that the installation was not wholly copied to; run `upstow migrate database` again",
+      "UPSTOW_DATABASE_URL points to a database with an incomplete copy of the installation; run `upstow migrate database` again",
     );
   }
   if (database?.state === "abandoned") {
     throw new ConfigError(
-      "UPSTOW_DATABASE_URL names a copy that was given up and lacks what has changed since; leave the variable out, or run `upstow migrate database` again",
+      "UPSTOW_DATABASE_URL points to an abandoned copy that lacks later changes; unset the variable, or run `upstow migrate database` again",
     );
   }
 }
@@ -50,7 +50,7 @@ function checkCopy(database: RelocationRow | null): void {
 function checkDisk({ state, target }: RelocationRow): void {
   if (state !== "switching" && state !== "done") return;
   throw new ConfigError(
-    `UPSTOW_S3_BUCKET and its siblings must be set: the files of this installation were moved to ${target}`,
+    `UPSTOW_S3_BUCKET and the other UPSTOW_S3_ variables must be set: the files of this installation were moved to ${target}`,
   );
 }
 
@@ -62,7 +62,7 @@ function checkBucket(bucket: string, { state, target }: RelocationRow): void {
   }
   if ((state === "copied" || state === "switching") && target !== bucket) {
     throw new ConfigError(
-      `UPSTOW_S3_BUCKET and its siblings name ${bucket}, but the files were copied to ${target}`,
+      `UPSTOW_S3_BUCKET and the other UPSTOW_S3_ variables point to ${bucket}, but the files were copied to ${target}`,
     );
   }
 }
@@ -115,7 +115,7 @@ export async function refuseEmptyTarget(db: Database, openFormer: OpenFormer): P
     await former.close();
   }
   throw new ConfigError(
-    "UPSTOW_DATABASE_URL names an empty database while the installation in UPSTOW_DATA_DIR is being moved; run `upstow migrate database` first, or leave the variable out",
+    "UPSTOW_DATABASE_URL points to an empty database while the installation in UPSTOW_DATA_DIR is being moved; run `upstow migrate database` first, or unset the variable",
   );
 }
 
@@ -157,5 +157,5 @@ async function switchStorage({ db, log, now }: Pick<Deps, "db" | "log" | "now">)
     await tx.run(setState, done);
     await recordMove(tx, serviceAuthor, { ...move, state: "done", changed_at: done.now });
   });
-  log.info("the files are served from the bucket now");
+  log.info("files are now served from the bucket");
 }

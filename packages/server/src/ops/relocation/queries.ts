@@ -128,7 +128,7 @@ export const storeNames = { from: "disk", to: "s3" };
 export async function getInstallationId(db: Database): Promise<string> {
   const installation = await db.get(findInstallation, {});
   if (installation !== null) return installation.owner_account_id;
-  throw new AppError("NOT_FOUND", "The service was never started here, so there is nothing to move.", {
+  throw new AppError("NOT_FOUND", "The service has never been started here, so there is nothing to move.", {
     suggestion: "Check UPSTOW_DATA_DIR.",
   });
 }

@@ -96,14 +96,14 @@ export async function createProjectFor(deps: OperatorDeps, emailText: string, na
 
 export function unknownAccount(email: string): AppError {
   return new AppError("NOT_FOUND", `There is no account ${email}.`, {
-    suggestion: `Check the spelling, or make it: upstow account create --email ${email}`,
+    suggestion: `Check the spelling, or create it: upstow account create --email ${email}`,
   });
 }
 
 function notEnterprise(account: AccountRow): AppError {
   return new AppError(
     "VALIDATION_ERROR",
-    `Accounts on the ${account.tier} tier cannot have custom limits; only Enterprise accounts can.`,
+    `Only Enterprise accounts can have custom limits; this one is on the ${account.tier} tier.`,
     { suggestion: `Move this one first: upstow account set-tier ${account.email} enterprise` },
   );
 }
@@ -137,8 +137,8 @@ export async function createAccount(deps: OperatorDeps, wanted: NewAccount): Pro
 }
 
 function emailTaken(email: string): AppError {
-  return new AppError("VALIDATION_ERROR", `There already is an account ${email}.`, {
-    suggestion: "Use it, or choose another address.",
+  return new AppError("VALIDATION_ERROR", `An account with the email address ${email} already exists.`, {
+    suggestion: "Use it, or choose another email address.",
     details: [{ path: "email", message: "is taken" }],
   });
 }
@@ -204,6 +204,6 @@ export async function createLoginLink(
 
 function neverStarted(): AppError {
   return new AppError("NOT_FOUND", "This installation has no owner yet.", {
-    suggestion: "Start the service once: it makes the owner and shows a link.",
+    suggestion: "Start the service once: it creates the owner and prints a link.",
   });
 }

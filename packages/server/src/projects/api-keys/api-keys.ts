@@ -101,7 +101,7 @@ export function typeForNewKey(actor: Actor, asked: KeyType | undefined): KeyType
   if (asked === undefined || asked === actor.environment) return actor.environment;
   throw unauthorized(
     `a ${actor.environment} key cannot create ${asked} keys`,
-    `A key can only create keys of the same type. Send a ${asked} key, or create the first one in the dashboard or by 'upstow key create'.`,
+    `A key can only create keys of the same type. Send a ${asked} key, or create the first one in the dashboard or with 'upstow key create'.`,
   );
 }
 
@@ -113,7 +113,7 @@ export async function revokeOwnKey(deps: Deps, actor: Actor, id: string): Promis
     if (actor.environment === "test" && key.type !== "test")
       throw unauthorized(
         "a test key cannot revoke live keys",
-        "A test key revokes only test keys. Send a live key.",
+        "A test key can revoke only test keys. Send a live key.",
       );
     await revokeKey(tx, deps.now(), deps.author, id);
   });
@@ -153,7 +153,7 @@ export async function createKeyFor(
     const account = await tx.get(findAccountOfProject, { projectId: wanted.projectId });
     if (account === null) {
       throw new AppError("NOT_FOUND", `There is no project ${wanted.projectId}.`, {
-        suggestion: "Check the id; a deleted project takes no new keys.",
+        suggestion: "Check the id; a deleted project can't have new keys.",
       });
     }
     return createKey(tx, deps.now(), { ...wanted, tier: account.tier, author: deps.author });
@@ -163,8 +163,8 @@ export async function createKeyFor(
 export async function revokeAnyKey(deps: OperatorDeps, id: string): Promise<ApiKeyRow> {
   // The argument may be a secret, which must not appear on a screen or in a log.
   if (!isId(id)) {
-    throw new AppError("VALIDATION_ERROR", "This is not the id of a key.", {
-      suggestion: "Give the id that the dashboard and `upstow key create` show, not the secret.",
+    throw new AppError("VALIDATION_ERROR", "This is not a key's id.", {
+      suggestion: "Use the id shown by the dashboard and `upstow key create`, not the secret.",
     });
   }
   return deps.db.transact(async (tx) => {
@@ -172,12 +172,12 @@ export async function revokeAnyKey(deps: OperatorDeps, id: string): Promise<ApiK
     if (key === null) {
       throw new AppError("NOT_FOUND", `There is no key ${id}.`, {
         suggestion:
-          "Check the id and that UPSTOW_DATA_DIR or UPSTOW_DATABASE_URL name the right installation.",
+          "Check the id, and that UPSTOW_DATA_DIR or UPSTOW_DATABASE_URL is set to the right installation.",
       });
     }
     if (key.revoked_at !== null) {
-      throw new AppError("NOT_FOUND", `Key ${id} was revoked already.`, {
-        suggestion: "Nothing is left to do.",
+      throw new AppError("NOT_FOUND", `Key ${id} is already revoked.`, {
+        suggestion: "There is nothing left to do.",
       });
     }
     await revokeKey(tx, deps.now(), deps.author, id);

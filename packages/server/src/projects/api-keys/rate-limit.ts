@@ -110,7 +110,7 @@ function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfA
   const { keyId, projectId, accountId, environment } = actor;
   const data = { keyId, window: bucket, limit: window.limit };
   const who = isOfAccount ? "All keys of the account together" : "An API key";
-  const met = `${who} met the rate limit of ${window.limit} requests per minute ("${bucket}").`;
+  const met = `${who} reached the rate limit of ${window.limit} requests per minute ("${bucket}").`;
   log.warn(
     { ...data, projectId, accountId },
     `${met} Raise it with UPSTOW_RATE_LIMITS, or for one Enterprise account in the dashboard or with 'upstow account set-limits'.`,
@@ -118,7 +118,7 @@ function tellOfLimit({ db, log, now }: LimitDeps, { window, actor, bucket, isOfA
   const message = `${met} The operator of this service can raise it.`;
   const entry = { projectId, environment, type: "rate.limited", message, data } as const;
   db.transact((tx) => writeLog(tx, now(), entry)).catch((error: unknown) =>
-    log.debug({ err: error }, "a met rate limit was not noted in the project's log"),
+    log.debug({ err: error }, "a reached rate limit was not recorded in the project's log"),
   );
 }
 

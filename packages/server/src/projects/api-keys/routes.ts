@@ -65,7 +65,7 @@ export function apiKeyRoutes(app: ApiApp, deps: Deps): void {
 
   app.delete(
     "/keys/:id",
-    { schema: { tags, summary: "Revoke a key at once", params: IdParam, response: { 200: Ok } } },
+    { schema: { tags, summary: "Revoke a key immediately", params: IdParam, response: { 200: Ok } } },
     async (request) => {
       await revokeOwnKey(withAuthor(deps, request), request.actor, request.params.id);
       return { ok: true };

@@ -44,7 +44,7 @@ function parseDomain({ config }: DomainDeps, domain: string): string {
   const parsed = parseOutboundUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
   if (!parsed.ok) throw invalid("domain", parsed.reason);
   const { origin, hostname, host, pathname, search } = parsed.url;
-  if (pathname !== "/" || search !== "") throw invalid("domain", "must be a name alone, without a path");
+  if (pathname !== "/" || search !== "") throw invalid("domain", "must be a host name without a path");
   const isOwn = [config.publicUrl, config.cdnUrl]
     .map((address) => new URL(address))
     .some((own) => own.host === host || (own.hostname === hostname && !isLoopbackHost(hostname)));
@@ -112,10 +112,10 @@ async function findDomainProblem(
     const { status, text } = await get(check.url, webhookGuard, signal);
     if (status === 200 && proofOf(keyring, nonce).includes(text)) return null;
     if (status >= 300 && status < 400)
-      return `${hostname} redirects (${status}). It has to answer requests for files itself.`;
+      return `${hostname} redirects (${status}). It must serve files itself.`;
     if (status === 403 && text.includes("Plain HTTP"))
-      return "The CDN asks this service over plain HTTP. Let it fetch over https.";
-    return `${hostname} answers (${status}), but this service is not behind it. Let the CDN fetch from ${config.publicUrl} and hand on paths as they are.`;
+      return "The CDN calls this service over plain HTTP. Configure it to use HTTPS.";
+    return `${hostname} responds (${status}), but not from this service. Set the CDN's origin to ${config.publicUrl} and forward paths unchanged.`;
   } catch (error) {
     return explain(signal.aborted ? "timeout" : classifyError(error), hostname, config.cdnUrl);
   }
@@ -126,15 +126,15 @@ function explain(failure: DeliveryErrorClass, hostname: string, cdnUrl: string):
     case "dns":
       return `The name ${hostname} is not in DNS. Add a CNAME record for it that points to your CDN, or to ${new URL(cdnUrl).hostname}.`;
     case "tls":
-      return `The certificate at ${hostname} was not accepted: it is for another name, expired or from an unknown authority.`;
+      return `The certificate at ${hostname} is invalid: it is for another name, expired or from an unknown authority.`;
     case "timeout":
-      return `${hostname} did not answer within ${deadlineMs / 1000} seconds.`;
+      return `${hostname} did not respond within ${deadlineMs / 1000} seconds.`;
     case "blocked":
-      return `The name ${hostname} leads to an address that is not public.`;
+      return `The name ${hostname} resolves to an address that is not public.`;
     case "refused":
-      return `Nothing listens for https at ${hostname}.`;
+      return `${hostname} does not accept HTTPS connections.`;
     default:
-      return `The connection to ${hostname} broke before there was an answer.`;
+      return `The connection to ${hostname} was closed before a response arrived.`;
   }
 }
 

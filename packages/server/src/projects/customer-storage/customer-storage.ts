@@ -101,7 +101,7 @@ async function save(
   if ((await tx.get(chooseStore, { projectId, storeId: row.id, now })) === null) throw notFound("Project");
   // A previous bucket stays known as long as it contains files.
   for (const other of known) if (other.id !== row.id) await forgetIfEmpty(tx, other);
-  await log(tx, now, projectId, "storage.set", `New files go to the bucket "${place.bucket}".`);
+  await log(tx, now, projectId, "storage.set", `New files are stored in the bucket "${place.bucket}".`);
   await record(tx, now, author, {
     action: "storage.set",
     target: { kind: "bucket", id: row.id, label: row.bucket },
@@ -129,7 +129,7 @@ export async function removeStorage(deps: ChangeDeps, projectId: string): Promis
     if (!(await forgetIfEmpty(tx, row))) {
       throw new AppError(
         "VALIDATION_ERROR",
-        `The bucket "${row.bucket}" still holds files of this project.`,
+        `The bucket "${row.bucket}" still contains files of this project.`,
         {
           suggestion: "Delete them first, or set another bucket: new files then go there.",
           status: 409,
@@ -137,7 +137,13 @@ export async function removeStorage(deps: ChangeDeps, projectId: string): Promis
       );
     }
     if ((await tx.run(leaveStore, { projectId, storeId: row.id, now })) === 0) throw noBucket();
-    await log(tx, now, projectId, "storage.removed", `New files no longer go to the bucket "${row.bucket}".`);
+    await log(
+      tx,
+      now,
+      projectId,
+      "storage.removed",
+      `New files are no longer stored in the bucket "${row.bucket}".`,
+    );
     await record(tx, now, deps.author, {
       action: "storage.removed",
       target: { kind: "bucket", id: row.id, label: row.bucket },

@@ -35,9 +35,9 @@ export function checkPlace(input: StorageInput): BucketPlace {
   if (!regionPattern.test(region)) throw invalid("region", "must be a name such as eu-central-1 or auto");
   if (!bucketPattern.test(input.bucket)) throw invalid("bucket", "must be the name of a bucket");
   if (!prefixPattern.test(prefix) || prefix.length > mostPrefix)
-    throw invalid("prefix", "must be letters, digits and - _ . in folders such as upstow/");
+    throw invalid("prefix", "must contain only letters, digits and - _ . in folders such as upstow/");
   for (const field of ["accessKeyId", "secretAccessKey"] as const)
-    if (!credentialPattern.test(input[field])) throw invalid(field, "must be a key as the provider shows it");
+    if (!credentialPattern.test(input[field])) throw invalid(field, "must be a key as shown by the provider");
   const place = {
     endpoint: endpoint === null ? null : checkEndpoint(endpoint),
     region,
@@ -52,14 +52,14 @@ export function checkPlace(input: StorageInput): BucketPlace {
 function checkEndpoint(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url === null || url.search !== "" || url.hash !== "" || findSafeOrigin(endpoint) === null)
-    throw invalid("endpoint", "must be an address such as https://s3.example.com");
+    throw invalid("endpoint", "must be a URL such as https://s3.example.com");
   return url.href.replace(/\/$/, "");
 }
 
 function checkHostStyle(endpoint: string): void {
   const { host } = new URL(endpoint);
   if (!URL.canParse(`https://bucket.${host}`))
-    throw invalid("forcePathStyle", "must be true: a bucket's name cannot stand in front of an IP address");
+    throw invalid("forcePathStyle", "must be true: a bucket's name cannot be a subdomain of an IP address");
 }
 
 export function isSamePlace(one: BucketPlace, other: BucketPlace): boolean {

@@ -251,9 +251,13 @@ async function checkWebhookUrl(deps: Deps, url: string | null | undefined): Prom
 }
 
 function tooManyRoutes(): AppError {
-  return new AppError("TIER_LIMIT_EXCEEDED", `A project can have ${ROUTES_PER_PROJECT_MAX} file routes.`, {
-    suggestion: "Delete routes you no longer use, or create another project.",
-  });
+  return new AppError(
+    "TIER_LIMIT_EXCEEDED",
+    `A project can have at most ${ROUTES_PER_PROJECT_MAX} file routes.`,
+    {
+      suggestion: "Delete routes you no longer use, or create another project.",
+    },
+  );
 }
 
 function duplicateSlug(slug: string): AppError {

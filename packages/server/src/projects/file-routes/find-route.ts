@@ -22,7 +22,7 @@ export function requireServes(route: FileRouteRow, environment: Environment): vo
   if (serves(route, environment)) return;
   throw unauthorized(
     `a ${environment} key on ${route.environment} route "${route.slug}"`,
-    `The file route "${route.slug}" takes ${route.environment} keys only. Send one of those.`,
+    `The file route "${route.slug}" accepts only ${route.environment} keys. Send one of those.`,
   );
 }
 

@@ -26,7 +26,7 @@ export function fileRouteRoutes(app: ApiApp, deps: Deps): void {
       schema: {
         tags,
         summary: "List the project's file routes",
-        description: "All of them, newest first, or a page where limit or cursor is sent.",
+        description: "All routes, newest first, or a page if limit or cursor is sent.",
         params: IdParam,
         querystring: RouterQuery,
         response: { 200: RouterList },

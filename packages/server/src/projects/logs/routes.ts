@@ -15,7 +15,7 @@ export function logRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags: ["logs"],
-        summary: "List what happened, newest first",
+        summary: "List log entries, newest first",
         querystring: LogQuery,
         response: { 200: LogPage },
       },

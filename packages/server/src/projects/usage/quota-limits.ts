@@ -72,7 +72,7 @@ export interface Use {
 }
 
 const openHelp =
-  "Complete or delete open uploads; those that receive nothing free themselves 20 minutes after the request (65 for multipart). ";
+  "Complete or delete open uploads; unused ones are released 20 minutes after the request (65 for multipart). ";
 const purgeHelp = `Delete files or purge deleted projects (dashboard, 'upstow project purge'), or ${raiseTier}.`;
 
 export function storageReached(environment: Environment, use: Use, limit: number): AppError {

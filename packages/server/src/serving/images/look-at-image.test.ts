@@ -62,7 +62,7 @@ describe("a look at an image in a bucket that sends a byte at a time", () => {
     const file = { id: "file", size_bytes: 1_000_000, ...stored };
     await assert.rejects(look(file), (error) => {
       assert.ok(error instanceof StorageUnavailable);
-      assert.match(error.message, /took too long to show an image/);
+      assert.match(error.message, /took too long to return an image/);
       return true;
     });
     while (sending.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));

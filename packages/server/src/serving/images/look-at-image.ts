@@ -46,7 +46,7 @@ async function examine(deps: LookDeps, file: LookedAt, withinMs: number): Promis
     );
   } catch (error) {
     if (!late.signal.aborted) throw error;
-    throw new StorageUnavailable("the storage took too long to show an image", { cause: error });
+    throw new StorageUnavailable("the storage took too long to return an image", { cause: error });
   } finally {
     clearTimeout(timer);
   }
@@ -61,7 +61,7 @@ async function read(deps: LookDeps, file: LookedAt, range: ByteRange, signal: Ab
   const length = range.end - range.start + 1;
   const bytes = Buffer.isBuffer(source) ? source : await collect(source, length);
   if (bytes.length !== length)
-    throw new StorageUnavailable("the storage sent another length than it was asked for");
+    throw new StorageUnavailable("the storage sent a different length than requested");
   return bytes;
 }
 
@@ -79,7 +79,7 @@ async function collect(source: AsyncIterable<Buffer>, length: number): Promise<B
 function tooManyPixels(): AppError {
   return new AppError(
     "UNSUPPORTED_TRANSFORM_TYPE",
-    "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
+    "The image is larger than 50 megapixels, counting all frames, and cannot be transformed.",
     { suggestion: "Upload a version of the image with fewer pixels." },
   );
 }
@@ -91,6 +91,6 @@ export function checkIsImage(contentType: string, imageTypes: ImageTypes): void 
 export function unsupportedType(): AppError {
   return new AppError("UNSUPPORTED_TRANSFORM_TYPE", "This file is not an image that can be transformed.", {
     suggestion:
-      "JPEG, PNG, WebP, GIF and AVIF files can. HEIC, PDF and videos can where the installation has the programs for them.",
+      "Supported are JPEG, PNG, WebP, GIF and AVIF, and HEIC, PDF and video if the installation has the programs for them.",
   });
 }

@@ -102,15 +102,15 @@ async function countUnit(
 }
 
 export function notListed(): AppError {
-  return new AppError("FORBIDDEN", "This variant is not one that the project serves without a signature.", {
+  return new AppError("FORBIDDEN", "The project does not serve this variant without a signature.", {
     suggestion:
-      "Ask for a width and quality on the project's lists (imageWidths, imageQualities), add them with PATCH /projects/:id, or get a signed URL from POST /transforms/image.",
+      "Request a width and quality on the project's lists (imageWidths, imageQualities), add them with PATCH /projects/:id, or get a signed URL from POST /transforms/image.",
     headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
   });
 }
 
 function inOwnBucket(): AppError {
   return new AppError("UNSUPPORTED_TRANSFORM_TYPE", "This file is in the customer's own bucket.", {
-    suggestion: "Variants are made of files in the service's storage.",
+    suggestion: "Variants are only available for files in the service's storage.",
   });
 }

@@ -194,7 +194,7 @@ function endsInSlash(url: string): boolean {
 
 function badSignature(): AppError {
   return new AppError("FORBIDDEN", "Invalid URL signature, or the URL has expired.", {
-    suggestion: "Ask POST /api/v1/transforms/image for the URL and use it unchanged.",
+    suggestion: "Get the URL from POST /api/v1/transforms/image and use it unchanged.",
     headers: { "cache-control": "no-store", "access-control-allow-origin": "*" },
   });
 }

@@ -99,7 +99,7 @@ export async function getImage(deps: Deps, actor: Actor, key: string): Promise<F
   if (file.store !== deps.store.name) {
     throw invalid(
       "key",
-      "names a file in your own bucket; variants are made of files in the service's storage",
+      "is a file in your own bucket; variants are only available for files in the service's storage",
     );
   }
   checkIsImage(file.type, deps.imageTypes);
@@ -165,7 +165,7 @@ async function countUnits(
     projectId,
     environment,
     type: "transform.created",
-    message: `A variant of "${file.name}" was made.`,
+    message: `A variant of "${file.name}" was created.`,
     file,
     data: { recipe: formatRecipe(recipe), units },
   });

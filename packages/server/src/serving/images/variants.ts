@@ -247,7 +247,7 @@ const refusals: Record<Exclude<RenderProblem, "unsupported">, [message: string, 
     "Upload another version of the image.",
   ],
   "too-large": [
-    "The image is larger than 50 megapixels, all frames counted, and cannot be transformed.",
+    "The image is larger than 50 megapixels, counting all frames, and cannot be transformed.",
     "Upload a version of the image with fewer pixels.",
   ],
   "too-many-bytes": [
@@ -255,8 +255,8 @@ const refusals: Record<Exclude<RenderProblem, "unsupported">, [message: string, 
     "Upload a version of the image with fewer bytes.",
   ],
   "result-too-large": [
-    "The animation would be larger than 50 megapixels in this size, all frames counted.",
-    "Ask for a smaller width or height, or for another format than WebP: that has the first frame alone.",
+    "The animation would be larger than 50 megapixels at this size, counting all frames.",
+    "Request a smaller width or height, or a format other than WebP, which contains only the first frame.",
   ],
 };
 
@@ -268,9 +268,9 @@ function explainProblem(problem: RenderProblem): AppError {
 
 /** For the account whose queue is full; no other account is affected. */
 function explainFull({ retryAfterSec, isPreview }: RenderQueueFull): AppError {
-  if (!isPreview) return busy(retryAfterSec, "Too many images of this account are waiting to be rendered.");
+  if (!isPreview) return busy(retryAfterSec, "This account has too many images waiting to be rendered.");
   return new AppError("RATE_LIMITED", "Too many previews are waiting to be rendered.", {
-    suggestion: "Try again when those that were asked for have come.",
+    suggestion: "Try again when the pending previews have arrived.",
     headers: { "retry-after": String(retryAfterSec) },
   });
 }

@@ -241,7 +241,7 @@ function readScope({ routeSlug, prefix, audience }: CreateGrantBody): { kind: Sc
 function tooManyLinks(name: string): AppError {
   return new AppError(
     "TIER_LIMIT_EXCEEDED",
-    `"${name}" has ${COUNTED_LINKS_PER_FILE_MAX} links with limited uses that are still open.`,
-    { suggestion: "Wait until some have expired, or create links without maxUses." },
+    `"${name}" has ${COUNTED_LINKS_PER_FILE_MAX} open links with limited uses.`,
+    { suggestion: "Wait until some expire, or create links without maxUses." },
   );
 }

@@ -57,7 +57,7 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
       config: { errors: ["NOT_FOUND"], isLarge: true },
       schema: {
         tags,
-        summary: "End the links of files, or all links and grants of an audience or of the environment",
+        summary: "Revoke the links of files, or all links and grants of an audience or the environment",
         body: RevokeLinksBody,
         response: bulkResponses(RevokedLinks),
       },
@@ -86,7 +86,7 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
       },
       schema: {
         tags,
-        summary: "Grant the right to read all files of a route, a prefix or an audience",
+        summary: "Grant read access to all files of a route, a prefix or an audience",
         body: CreateGrantBody,
         response: { 200: Type.Object({ grant: Grant }) },
       },
@@ -120,7 +120,7 @@ export function linkRoutes(app: ApiApp, deps: Deps): void {
       },
       schema: {
         tags,
-        summary: "Make the next read key current; links signed with the old one end",
+        summary: "Make the next read key current; links signed with the old one stop working",
         response: { 200: ReadKeys },
       },
     },

@@ -88,7 +88,7 @@ async function writeWhole(file: FileHandle, chunks: Buffer[]): Promise<void> {
   while (rest.length > 0) {
     const { bytesWritten } = await file.writev(rest);
     if (bytesWritten === 0)
-      throw Object.assign(new Error("the disk took no bytes"), { code: "ENOSPC", syscall: "writev" });
+      throw Object.assign(new Error("the disk accepted no bytes"), { code: "ENOSPC", syscall: "writev" });
     rest = skipBytes(rest, bytesWritten);
   }
 }

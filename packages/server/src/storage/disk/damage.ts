@@ -28,7 +28,7 @@ export function createDamageReport(db: Database, files: BlobFiles, onDamage: (da
   /** Null if the blob was just being deleted. */
   return async ({ blob, reason }: BlobDamaged): Promise<Damage | null> => {
     if (reason === "missing" && !(await files.isMounted())) {
-      throw new StorageUnavailable(`the directory ${files.root} is not there; is its disk mounted?`);
+      throw new StorageUnavailable(`the directory ${files.root} is missing; is its disk mounted?`);
     }
     const key = await markBlob(db, blob, 1);
     if (key === null) return null;

@@ -82,7 +82,7 @@ export function createFreeSpace(path: string, floorBytes: number): FreeSpace {
 }
 
 function tooFull(): StorageFull {
-  return new StorageFull("too little space is left on the disk that holds the objects");
+  return new StorageFull("too little space is left on the disk with the objects");
 }
 
 /** A body being written to disk. */

@@ -101,7 +101,7 @@ export async function finishAppended(
   const total = parts.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
   if (total === offset && parts.every(({ damaged }) => damaged === 0))
     return assemble(tx, row, parts, { uploadId, sizeBytes: offset, now });
-  return refused("wrong-size", `The parts add up to ${total} bytes, not to ${offset}.`);
+  return refused("wrong-size", `The parts add up to ${total} bytes, not ${offset}.`);
 }
 
 async function assemble(
@@ -115,7 +115,7 @@ async function assemble(
   return { ok: true, object: { sizeBytes: upload.sizeBytes, etag, sha256: null } };
 }
 
-const unknown = refused("unknown-upload", "There is no such upload.");
+const unknown = refused("unknown-upload", "Upload not found.");
 
 function takeClaimed(received: PartRow[], upload: FinishMultipart): PartRow[] | Refusal {
   const byNumber = new Map(received.map((part) => [part.part_number, part]));
@@ -131,7 +131,7 @@ function takeClaimed(received: PartRow[], upload: FinishMultipart): PartRow[] | 
     total += part.size_bytes;
   }
   if (total === upload.sizeBytes) return claimed;
-  return refused("wrong-size", `The parts add up to ${total} bytes, not to ${upload.sizeBytes}.`);
+  return refused("wrong-size", `The parts add up to ${total} bytes, not ${upload.sizeBytes}.`);
 }
 
 function multipartEtag(parts: PartRow[]): string {

@@ -186,7 +186,7 @@ export async function openUpload(
   upload: { key: string; uploadId: string; sizeBytes: number },
 ): Promise<void> {
   if ((await db.run(openUploadStatement, upload)) === 0)
-    throw new Error("an upload under this key has begun or ended before");
+    throw new Error("an upload with this key was already started or ended");
 }
 
 export const findMultipart = (db: Queryable, uploadId: string): Promise<UploadRow | null> =>

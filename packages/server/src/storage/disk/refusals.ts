@@ -9,29 +9,29 @@ export const refused = (message: string, suggestion = startAfresh) =>
   new AppError("FORBIDDEN", message, { suggestion });
 
 const renewals: Record<UploadTarget["kind"], string> = {
-  single: "Call POST /upload/request again and use the uploadUrl and fileId that it returns.",
-  part: "Call POST /upload/multipart/sign with the fileId, uploadId and this part's number for a new URL; parts that have arrived stay.",
+  single: "Call POST /upload/request again and use the uploadUrl and fileId it returns.",
+  part: "Call POST /upload/multipart/sign with the fileId, uploadId and this part's number for a new URL; uploaded parts are kept.",
 };
 
 export const urlExpired = ({ kind }: UploadTarget) => refused("This upload URL has expired.", renewals[kind]);
 
 export const wrongType = (type: string) =>
   refused(
-    `This upload URL takes the Content-Type '${type}' only.`,
-    `Send the header 'Content-Type: ${type}', letter for letter.`,
+    `This upload URL accepts only the Content-Type '${type}'.`,
+    `Send exactly the header 'Content-Type: ${type}'.`,
   );
 
-export const uploadEnded = () => refused("This upload has ended; its URL takes no more bytes.");
+export const uploadEnded = () => refused("This upload has ended; its URL no longer accepts bytes.");
 
 export const tooManyBytes = () =>
   new AppError("FORBIDDEN", "The parts together are larger than the file.", {
-    suggestion: "Split the file so that its parts add up to the size it was announced with.",
+    suggestion: "Split the file so that its parts add up to the announced size.",
   });
 
 export const lengthRequired = () =>
   new AppError("VALIDATION_ERROR", "The upload needs a Content-Length.", {
     status: 411,
-    suggestion: "Send the size of the body in the header 'Content-Length', without chunked encoding.",
+    suggestion: "Send the body's size in the header 'Content-Length', without chunked encoding.",
   });
 
 export const uploadBusy = () =>

@@ -63,7 +63,7 @@ export function createUploadReceiver(
 function findTarget(tokens: UploadTokens, request: IncomingMessage, now: number): UploadTarget {
   const url = request.url ?? "";
   const target = url.startsWith(uploadPath) ? tokens.find(url.slice(uploadPath.length)) : null;
-  if (target === null || request.method !== "PUT") throw refused("This upload URL is not valid.");
+  if (target === null || request.method !== "PUT") throw refused("Invalid upload URL.");
   if (now >= target.expiresAt) throw urlExpired(target);
   return target;
 }
@@ -78,7 +78,7 @@ function checkHeaders(request: IncomingMessage, target: UploadTarget): number {
     return sizeBytes;
   }
   if (sizeBytes !== target.sizeBytes)
-    throw refused(`This upload URL takes exactly ${target.sizeBytes} bytes.`);
+    throw refused(`This upload URL accepts exactly ${target.sizeBytes} bytes.`);
   // Compared byte for byte, as in a bucket: what works here must work on every store. HTTP itself trims trailing spaces.
   if (request.headers["content-type"] !== target.contentType.trimEnd()) throw wrongType(target.contentType);
   return sizeBytes;

@@ -33,7 +33,7 @@ export function readEtag(text: string | undefined): string {
 }
 
 export function readUploadId(text: string): string {
-  if (!uploadIdPattern.test(text)) throw new BucketFault("the bucket opened an upload without a usable id");
+  if (!uploadIdPattern.test(text)) throw new BucketFault("the bucket started an upload without a usable id");
   return text;
 }
 
@@ -46,7 +46,7 @@ export function readTime(text: string | undefined): number {
 
 /** A listed key. One outside the prefix could be deleted, or mistaken for another object. */
 export function readKey(key: string, prefix: string): string {
-  if (!key.startsWith(prefix)) throw new BucketFault("the bucket listed a key that was not asked for");
+  if (!key.startsWith(prefix)) throw new BucketFault("the bucket listed a key outside the requested prefix");
   if (Buffer.byteLength(key) > longestKey) throw new BucketFault("the bucket listed a key that is too long");
   return key;
 }

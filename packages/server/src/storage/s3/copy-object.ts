@@ -118,7 +118,7 @@ async function copyInPieces(
     throw error;
   }
   const head = await objects.findHead(toKey);
-  if (head === null) throw new S3Error(502, "", "what was copied is not there");
+  if (head === null) throw new S3Error(502, "", "the copied object is missing");
   return { etag: head.etag };
 }
 

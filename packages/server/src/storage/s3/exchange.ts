@@ -65,8 +65,7 @@ export function createExchange(origin: string, options: ExchangeOptions = {}): E
     const outgoing = (isTls ? httpsRequest : http.request)({ ...target, method, path, headers });
     let interim = 0;
     outgoing.on("information", () => {
-      if (++interim > maxInterimAnswers)
-        outgoing.destroy(new BucketFault("the bucket does not get to its answer"));
+      if (++interim > maxInterimAnswers) outgoing.destroy(new BucketFault("the bucket sends no response"));
     });
     return new Promise<HttpAnswer>((resolve, reject) => {
       const abort = () => {
@@ -102,7 +101,7 @@ export function createExchange(origin: string, options: ExchangeOptions = {}): E
       if (status >= 300)
         return { status, headers, body: (await readBody(stream, maxErrorBytes, signal)).text };
       const { text, isWhole } = await readBody(stream, request.maxBodyBytes ?? maxErrorBytes, signal);
-      if (!isWhole) throw new BucketFault("the bucket's answer is too large");
+      if (!isWhole) throw new BucketFault("the bucket's response is too large");
       return { status, headers, body: text };
     },
     close: () => agent.destroy(),

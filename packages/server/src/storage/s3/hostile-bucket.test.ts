@@ -161,7 +161,7 @@ describe("a hostile bucket", { timeout: 120_000 }, () => {
     bucket.lie("objects without end");
     const now = Date.now();
     const sweep = { stagedOlderThanMs: 1e9, uploadsIdleMs: 1e9, maxDeletions: 10, now, deadlineMs: soonMs };
-    await assert.rejects(store.sweep(sweep), /did not answer in time/);
+    await assert.rejects(store.sweep(sweep), /did not respond in time/);
     bucket.lie("parts without end");
     await assert.rejects(store.listParts(upload), StorageUnavailable);
   });

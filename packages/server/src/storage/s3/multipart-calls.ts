@@ -108,7 +108,7 @@ export function createMultipartCalls(
         },
         deadlineMs,
       });
-      if (xml === null) throw new S3Error(502, "", "the answer to a copy was cut off");
+      if (xml === null) throw new S3Error(502, "", "the response to a copy was cut off");
       return { etag: readEtag(textOf(xml, "ETag")) };
     },
 

@@ -44,7 +44,7 @@ export function createBucketMultipart(
   ): Promise<FinishMultipartResult> {
     const head = await probe.nullIfForbidden(() => objects.findHead(names.finalOf(key)));
     if (head?.sizeBytes === sizeBytes) return { ok: true, object: toStored(head) };
-    return failed("unknown-upload", "Storage has no such upload any more; abort it and start again.");
+    return failed("unknown-upload", "Storage no longer has this upload; abort it and start again.");
   }
 
   async function complete(limited: S3Client, upload: FinishMultipart, hasUnclaimed: boolean) {
@@ -117,7 +117,7 @@ function findProblem(received: ReceivedPart[], upload: FinishMultipart): Failure
   }
   const total = totalOf(claimedOf(received, upload));
   if (total !== upload.sizeBytes)
-    return failed("wrong-size", `The parts add up to ${total} bytes, not to ${upload.sizeBytes}.`);
+    return failed("wrong-size", `The parts add up to ${total} bytes, not ${upload.sizeBytes}.`);
   const small = claimedOf(received, upload).find(
     (part) => part.partNumber !== last && part.sizeBytes < minPartBytes,
   );
@@ -128,8 +128,7 @@ function findProblem(received: ReceivedPart[], upload: FinishMultipart): Failure
 function toFailure(error: unknown, hasUnclaimed: boolean): Failure | null {
   if (hasS3Code(error, "EntityTooSmall")) return tooSmall("one has fewer");
   if (!hasS3Code(error, "InvalidPart")) return null;
-  if (hasUnclaimed)
-    return failed("missing-part", "This storage needs every part that was uploaded to be named.");
+  if (hasUnclaimed) return failed("missing-part", "This storage requires every uploaded part to be listed.");
   return failed("wrong-etag", "A part was uploaded again in the meantime.");
 }
 

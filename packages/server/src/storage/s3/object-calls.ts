@@ -114,7 +114,7 @@ export function createObjectCalls({ call, open }: S3Calls, bucket: string): Obje
         deadlineMs,
         once: true,
       });
-      if (xml === null) throw new S3Error(502, "", "the answer to a copy was cut off");
+      if (xml === null) throw new S3Error(502, "", "the response to a copy was cut off");
       return { etag: readEtag(textOf(xml, "ETag")) };
     },
 

@@ -106,7 +106,7 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
 function checkLength({ head, stream }: ObjectBody, range: ByteRange | undefined): void {
   if (range === undefined || head.sizeBytes === range.end - range.start + 1) return;
   stream.destroy();
-  throw new StorageUnavailable("the bucket sent another length than it was asked for");
+  throw new StorageUnavailable("the bucket sent a different length than requested");
 }
 
 interface ObjectStreamOptions {
@@ -178,7 +178,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
       disarmLast();
       // The length was already declared to a client, which must not receive more.
       if (receivedBytes > lengthBytes)
-        return void stream.destroy(new Error("the store sent more bytes than it was asked for"));
+        return void stream.destroy(new Error("the store sent more bytes than requested"));
       if (stream.push(chunk)) {
         armLast();
         return void arm();
@@ -199,7 +199,7 @@ export function createObjectStream(options: ObjectStreamOptions): Readable {
     disarm();
     if (stream.destroyed) return;
     if (receivedBytes === lengthBytes) return void stream.push(null);
-    const cause = source.errored ?? new Error("the store sent fewer bytes than it said");
+    const cause = source.errored ?? new Error("the store sent fewer bytes than announced");
     if (reopensLeft-- === 0) return void stream.destroy(cause);
     await goOn();
   }

@@ -187,7 +187,7 @@ function explain(error: unknown): unknown {
   const { name, code, message } = error as NodeJS.ErrnoException;
   // The caller has cancelled and needs no explanation.
   if (name === "AbortError") return error;
-  const reason = name === "TimeoutError" ? "it did not answer in time" : quote(String(code ?? message));
+  const reason = name === "TimeoutError" ? "it did not respond in time" : quote(String(code ?? message));
   return new StorageUnavailable(`the bucket cannot be reached: ${reason}`);
 }
 

@@ -106,7 +106,7 @@ export function createS3Store(options: S3StoreOptions): S3Store {
       if (copied !== "conflict") return toStored({ sizeBytes, etag: copied.etag });
       const earlier = await within.objects.findHead(toName);
       if (earlier?.sizeBytes === sizeBytes) return toStored(earlier);
-      throw new StorageUnavailable("an object could not be copied to where it belongs");
+      throw new StorageUnavailable("an object could not be copied to its final place");
     });
   }
 

@@ -48,7 +48,7 @@ export function createFinishPut(deps: SinglePutDeps): ObjectStore["finishPut"] {
       const outcome = await withRetries(retry, signal, () => finishOnce(client, key, sizeBytes));
       if (outcome !== "conflict") return outcome;
     }
-    throw new StorageUnavailable("the staged object changed each time it was looked at");
+    throw new StorageUnavailable("the staged object changed every time it was read");
   }
 
   async function finishOnce(

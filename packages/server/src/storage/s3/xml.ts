@@ -43,7 +43,7 @@ function createBuilder() {
     throw error;
   });
   parser.on("opentag", ({ name }) => {
-    if (++elements > mostElements || open.length >= mostDepth) throw new Error("not an answer of S3");
+    if (++elements > mostElements || open.length >= mostDepth) throw new Error("not an S3 response");
     const element = { name, text: "", children: [] };
     root ??= element;
     open.at(-1)?.children.push(element);

@@ -76,9 +76,9 @@ export function readChecksum(header: string | string[] | undefined): Checksum | 
     update: sum.update,
     verify() {
       if (sum.digest().equals(Buffer.from(expected, "base64"))) return;
-      throw new AppError("VALIDATION_ERROR", "The checksum does not match the bytes that arrived.", {
+      throw new AppError("VALIDATION_ERROR", "The checksum does not match the received bytes.", {
         status: 460,
-        suggestion: "Nothing of this request was kept. Send it again.",
+        suggestion: "Nothing from this request was stored. Send it again.",
       });
     },
   };
@@ -94,7 +94,7 @@ export function readContentDigest(header: string | string[] | undefined): Checks
     update: (chunk) => void hash.update(chunk),
     verify() {
       if (hash.digest().equals(Buffer.from(expected, "base64"))) return;
-      throw invalid("Content-Digest", "does not match the bytes that arrived", "Send the request again.");
+      throw invalid("Content-Digest", "does not match the received bytes", "Send the request again.");
     },
   };
 }

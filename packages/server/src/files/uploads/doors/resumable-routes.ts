@@ -218,7 +218,7 @@ async function state(door: Door, request: FastifyRequest, reply: FastifyReply, t
   const { deps } = door;
   const { headers } = request;
   for (const name of ["upload-offset", "upload-complete"])
-    if (headers[name] !== undefined) throw invalid(name, "is not allowed in a request for the offset");
+    if (headers[name] !== undefined) throw invalid(name, "is not allowed when requesting the offset");
   const upload = await interruptByToken(door, request, token);
   return reply
     .code(204)

@@ -26,7 +26,7 @@ export function readUploadMetadata(header: string | string[] | undefined): Descr
     if (key === "" && value === "") continue;
     if (!/^[\x21-\x7e]+$/.test(key) || rest.length > 0)
       throw wrong("has a pair that is not a key and a value");
-    if (pairs.has(key)) throw wrong(`names ${key} twice`);
+    if (pairs.has(key)) throw wrong(`contains ${key} twice`);
     if (pairs.size >= METADATA_MAX_KEYS) throw wrong("has too many pairs");
     pairs.set(key, decode(key, value));
   }
@@ -58,26 +58,25 @@ export function readConcat(header: string | string[] | undefined): Concat | null
   if (kind === "partial" && urls === "") return { kind };
   const named = urls.trim().split(/ +/);
   if (kind !== "final" || rest.length > 0 || urls === "" || named.length > CONCAT_MAX)
-    throw invalid("Upload-Concat", `must be partial, or final; and the URLs of 1 to ${CONCAT_MAX} uploads`);
+    throw invalid(
+      "Upload-Concat",
+      `must be 'partial', or 'final;' followed by the URLs of 1 to ${CONCAT_MAX} uploads`,
+    );
   return {
     kind,
     ids: (tokens) =>
       named.map((url) => {
         const id = tokens.read(url.slice(url.lastIndexOf("/") + 1));
-        if (id === null) throw invalid("Upload-Concat", "names something that is no upload");
+        if (id === null) throw invalid("Upload-Concat", "contains a URL that is not an upload");
         return id;
       }),
   };
 }
 
 const incomplete = () =>
-  new AppError(
-    "VALIDATION_ERROR",
-    "A partial upload is not complete, or is no partial upload of this caller.",
-    {
-      suggestion: "Send all bytes of the partial uploads, then put them together, each once.",
-    },
-  );
+  new AppError("VALIDATION_ERROR", "A partial upload is incomplete, or does not belong to this caller.", {
+    suggestion: "Send all bytes of the partial uploads, then concatenate each of them once.",
+  });
 
 /** Puts partial uploads together: their parts become those of one file, without copying, and they end. */
 export async function joinPartials(

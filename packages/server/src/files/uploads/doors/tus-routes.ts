@@ -60,7 +60,7 @@ function requireVersion(scope: FastifyInstance): void {
     if (request.method === "OPTIONS" || request.headers["tus-resumable"] === version) return done();
     reply.header("tus-version", version);
     done(
-      new AppError("VALIDATION_ERROR", "This is not a request of tus 1.0.0.", {
+      new AppError("VALIDATION_ERROR", "This is not a tus 1.0.0 request.", {
         status: 412,
         suggestion: `Send the header 'Tus-Resumable: ${version}'.`,
       }),
@@ -159,8 +159,8 @@ async function patch(door: Door, request: FastifyRequest, reply: FastifyReply, t
       suggestion: `Send the header 'Content-Type: ${bodyType}'.`,
     });
   if (describedOf(found).concat?.startsWith("final"))
-    throw new AppError("FORBIDDEN", "A final upload takes no bytes.", {
-      suggestion: "Send bytes to its partial uploads before they are put together.",
+    throw new AppError("FORBIDDEN", "A final upload does not accept bytes.", {
+      suggestion: "Send bytes to its partial uploads before concatenating them.",
     });
   const offset = readCount(headers["upload-offset"]);
   if (typeof offset !== "number") throw invalid("Upload-Offset", "must be a whole number");

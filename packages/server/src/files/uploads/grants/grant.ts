@@ -89,7 +89,7 @@ function checkTypes(route: FileRouteRow, types: string[]): void {
   if (foreign === undefined) return;
   throw invalid(
     "allowedTypes",
-    `names ${foreign}, which the file route "${route.slug}" does not accept`,
+    `contains ${foreign}, which the file route "${route.slug}" does not accept`,
     `Accepted: ${accepted.join(", ")}.`,
   );
 }

@@ -9,7 +9,7 @@ export function uploadGrantRoutes(app: ApiApp, deps: Deps): void {
     {
       schema: {
         tags: ["uploads"],
-        summary: "Grant the right to upload files to one route without an API key",
+        summary: "Allow uploads to one route without an API key",
         body: CreateUploadGrantBody,
         response: { 200: Type.Object({ grant: UploadGrant }) },
       },

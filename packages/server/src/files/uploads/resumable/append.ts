@@ -33,7 +33,7 @@ export class WrongOffset extends AppError {
 
   constructor(offset: number) {
     super("CONFLICT", `The upload continues at ${offset}.`, {
-      suggestion: "Ask for the offset with HEAD, then send the bytes from there.",
+      suggestion: "Get the offset with HEAD, then send the bytes from there.",
       headers: { "upload-offset": String(offset) },
     });
     this.offset = offset;
@@ -44,14 +44,14 @@ export class WrongOffset extends AppError {
 export const tooLong = (length: number) =>
   new AppError("VALIDATION_ERROR", `The upload has ${length} bytes, and more were sent.`, {
     status: 413,
-    suggestion: "Send the bytes of the announced length, and no more.",
+    suggestion: "Send no more bytes than the announced length.",
   });
 
 /** The client is gone, or will be, and may continue later. */
 class CutOff extends AppError {
   constructor() {
-    super("VALIDATION_ERROR", "The body ended before it was complete.", {
-      suggestion: "Ask for the offset with HEAD, then continue there: what arrived was kept.",
+    super("VALIDATION_ERROR", "The body ended early.", {
+      suggestion: "Get the offset with HEAD, then continue there. The received bytes were kept.",
       headers: { connection: "close" },
     });
   }

@@ -198,12 +198,12 @@ function nullIfBusy(error: unknown): null {
 
 const busy = () =>
   new AppError("CONFLICT", "Another request is sending bytes to this upload.", {
-    suggestion: "Ask for the offset with HEAD, which ends the other request, then continue there.",
+    suggestion: "Get the offset with HEAD, which ends the other request, then continue there.",
     headers: { "retry-after": "1" },
   });
 
 const takenOver = () =>
-  new AppError("CONFLICT", "A newer request has taken this upload over.", {
-    suggestion: "Ask for the offset with HEAD, then continue there.",
+  new AppError("CONFLICT", "A newer request has taken over this upload.", {
+    suggestion: "Get the offset with HEAD, then continue there.",
     headers: { connection: "close" },
   });

@@ -72,7 +72,7 @@ export async function getResumable(deps: Deps, fileId: string | null): Promise<R
   if (upload === null || upload.status === "FAILED" || upload.status === "DELETED") throw gone();
   if (hasEnded(upload, deps.now)) throw gone();
   if (upload.key_revoked_at !== null || upload.project_deleted_at !== null)
-    throw unauthorized("the key that began this upload was revoked");
+    throw unauthorized("the key that started this upload was revoked");
   return upload;
 }
 
@@ -107,8 +107,8 @@ export async function fixLength(
 }
 
 export const otherLength = () =>
-  new AppError("VALIDATION_ERROR", "The length of this upload is another one.", {
-    suggestion: "Ask for the state of the upload with HEAD, and continue with its length.",
+  new AppError("VALIDATION_ERROR", "The length does not match this upload's length.", {
+    suggestion: "Get the upload's length with HEAD and use that.",
   });
 
 /**

@@ -82,7 +82,7 @@ function explainRefusal(error: unknown, table: string, rows: Row[]): unknown {
   const odd = rows.find((row) => Object.values(row).some((value) => String(value).includes("\0")));
   return new AppError(
     "VALIDATION_ERROR",
-    `PostgreSQL cannot hold a zero byte, and the table ${table} has one: ${JSON.stringify(odd ?? null)}.`,
+    `PostgreSQL cannot store a zero byte, and the table ${table} contains one: ${JSON.stringify(odd ?? null)}.`,
     { suggestion: "Correct or delete that record through the API after `upstow migrate database --abort`." },
   );
 }

@@ -157,31 +157,31 @@ async function markAbandoned(target: Database, begun: RelocationRow, now: number
 function inUse(description: string): AppError {
   return new AppError(
     "VALIDATION_ERROR",
-    `The service has been started on ${description} since; what it did there would be lost.`,
-    { suggestion: "Continue with it there, or use another, empty database." },
+    `The service has since been started on ${description}; its changes there would be lost.`,
+    { suggestion: "Continue there, or use another, empty database." },
   );
 }
 
 function otherTarget({ target }: RelocationRow): AppError {
-  return new AppError("VALIDATION_ERROR", `The database is being moved to ${target} already.`, {
+  return new AppError("VALIDATION_ERROR", `The database is already being moved to ${target}.`, {
     suggestion:
-      "Name that one in UPSTOW_DATABASE_URL, or give the move up first with `upstow migrate database --abort`.",
+      "Set UPSTOW_DATABASE_URL to that one, or cancel the move first with `upstow migrate database --abort`.",
   });
 }
 
 function halfSwitched(): AppError {
-  return new AppError("VALIDATION_ERROR", "The switch to the bucket was cut short.", {
-    suggestion: "Start the service once with the variables of the bucket, which ends it; then try again.",
+  return new AppError("VALIDATION_ERROR", "The switch to the bucket was interrupted.", {
+    suggestion: "Start the service once with the bucket's variables to complete it, then try again.",
   });
 }
 
 function differs(table: string): AppError {
   return new AppError(
     "INTERNAL_ERROR",
-    `The copy of the table ${table} is not the same as the original; something else has written to it.`,
+    `The copy of the table ${table} differs from the original; another program has written to it.`,
     {
       suggestion:
-        "Run `upstow migrate database --abort`, then the move again into an empty database that nothing else uses.",
+        "Run `upstow migrate database --abort`, then move to an empty database that nothing else uses.",
     },
   );
 }
@@ -200,13 +200,13 @@ async function prepareTarget(
 ): Promise<RelocationRow | null> {
   const tables = (await target.all(listTables, [])).map(({ name }) => name);
   if (tables.length > 0 && !tables.includes("migration")) {
-    throw refused(`${description} holds tables of something else.`);
+    throw refused(`${description} contains tables of another program.`);
   }
   await migrate(target);
   const begun = await target.get(findRelocation, { name: "database" });
   if (begun === null) await checkEmpty(target, description);
   else if (begun.installation !== installation) {
-    throw refused(`${description} holds a copy of another installation.`);
+    throw refused(`${description} contains a copy of another installation.`);
   }
   return begun;
 }
@@ -215,12 +215,12 @@ async function checkEmpty(target: Database, description: string): Promise<void> 
   for (const table of tableNames) {
     if (mayHoldRows.includes(table)) continue;
     if ((await countRows(target, table)) > 0)
-      throw refused(`${description} already holds an installation of Upstow (there are rows in ${table}).`);
+      throw refused(`${description} already contains an Upstow installation (there are rows in ${table}).`);
   }
 }
 
 function refused(message: string): AppError {
   return new AppError("VALIDATION_ERROR", message, {
-    suggestion: "Make an empty database for it and name that in UPSTOW_DATABASE_URL.",
+    suggestion: "Create an empty database and set UPSTOW_DATABASE_URL to it.",
   });
 }

@@ -49,7 +49,7 @@ async function transfer(deps: CopyDeps, object: SourceObject, as: TargetObject):
     if (isSame(sent, arrived)) return;
     if (attempt >= mostAttempts) {
       throw new Error(
-        `the bucket does not give back what was put into it: ${object.key}, ${arrived?.sizeBytes ?? 0} bytes instead of ${object.size_bytes}`,
+        `the bucket does not return what was written to it: ${object.key}, ${arrived?.sizeBytes ?? 0} bytes instead of ${object.size_bytes}`,
       );
     }
   }

@@ -143,33 +143,38 @@ export async function abandonStorage(db: Database, now: number, author: Author):
 }
 
 function alreadyThere({ target }: RelocationRow): AppError {
-  return new AppError("VALIDATION_ERROR", `The files are in ${target} already; the service has switched.`, {
+  return new AppError("VALIDATION_ERROR", `The files are already in ${target}; the service has switched.`, {
     suggestion: "There is nothing left to move.",
   });
 }
 
 function otherTarget({ target }: RelocationRow): AppError {
-  return new AppError("VALIDATION_ERROR", `The files are being moved to ${target} already.`, {
+  return new AppError("VALIDATION_ERROR", `The files are already being moved to ${target}.`, {
     suggestion:
-      "Name that bucket in UPSTOW_S3_BUCKET, or give the move up first with `upstow migrate storage --abort`.",
+      "Set UPSTOW_S3_BUCKET to that bucket, or cancel the move first with `upstow migrate storage --abort`.",
   });
 }
 
 function notEmpty(description: string): AppError {
-  return new AppError("VALIDATION_ERROR", `${description} already holds objects.`, {
-    suggestion: "Name an empty bucket, or an empty folder of it in UPSTOW_S3_PREFIX.",
+  return new AppError("VALIDATION_ERROR", `${description} already contains objects.`, {
+    suggestion: "Use an empty bucket, or set UPSTOW_S3_PREFIX to an empty folder.",
   });
 }
 
 function databaseFirst(): AppError {
   return new AppError("VALIDATION_ERROR", "The database is being moved to PostgreSQL.", {
     suggestion:
-      "End that first with `upstow migrate database`, or give it up with `upstow migrate database --abort`.",
+      "Finish that first with `upstow migrate database`, or cancel it with `upstow migrate database --abort`.",
   });
 }
 
 function unsteady(description: string): AppError {
-  return new AppError("SERVICE_UNAVAILABLE", `Objects go missing from ${description} while it is filled.`, {
-    suggestion: "Look for a lifecycle rule or a program that deletes there, then run the command again.",
-  });
+  return new AppError(
+    "SERVICE_UNAVAILABLE",
+    `Objects disappear from ${description} while it is being filled.`,
+    {
+      suggestion:
+        "Look for a lifecycle rule or a program that deletes objects there, then run the command again.",
+    },
+  );
 }

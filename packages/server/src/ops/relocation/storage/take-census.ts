@@ -86,7 +86,7 @@ export async function checkOwn(
   if (foreign === undefined) return;
   throw new AppError(
     "VALIDATION_ERROR",
-    `${target.description} holds objects that are not of this installation, such as ${foreign.key}.`,
-    { suggestion: "Name an empty bucket, or an empty folder of it in UPSTOW_S3_PREFIX." },
+    `${target.description} contains objects that do not belong to this installation, such as ${foreign.key}.`,
+    { suggestion: "Use an empty bucket, or set UPSTOW_S3_PREFIX to an empty folder." },
   );
 }
