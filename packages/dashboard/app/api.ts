@@ -58,7 +58,7 @@ export async function callApi<T>(
   if (response.status === 401 && error?.message === "You are not signed in.") onSignedOut();
   throw new ApiError(
     response.status,
-    error?.message ?? `The server answered ${response.status}.`,
+    error?.message ?? `The server returned ${response.status}.`,
     error?.suggestion,
   );
 }

@@ -116,7 +116,7 @@ function PaletteDialog({ projects, onClose }: { projects: ProjectItem[]; onClose
           />
         ))}
       </div>
-      {commands.length === 0 && <p className="dim palette-empty">Nothing matches</p>}
+      {commands.length === 0 && <p className="dim palette-empty">No results</p>}
     </dialog>
   );
 }

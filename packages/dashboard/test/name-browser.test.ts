@@ -28,5 +28,5 @@ test("browsers are called by their names", () => {
 test("what is not known is shown as it came", () => {
   assert.equal(nameBrowser("curl/8.5.0"), "curl/8.5.0");
   assert.equal(nameBrowser("Linux"), "Linux");
-  assert.equal(nameBrowser(""), "A program without a name");
+  assert.equal(nameBrowser(""), "Unknown client");
 });

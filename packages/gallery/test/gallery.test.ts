@@ -65,7 +65,7 @@ describe("the gallery page", () => {
     const status = page.locator("[role=status]").first();
     await page.getByLabel("Let the next upload fail").check();
     await page.getByRole("button", { name: "Try it: UploadDropzone" }).click();
-    await expectSoon(() => status.textContent(), /failed: The line broke, as you wished\./);
+    await expectSoon(() => status.textContent(), /failed: Simulated connection failure\./);
     await expectSoon(async () => String(await page.locator(".us-row[data-status=done]").count()), /^3$/);
     await page.getByRole("button", { name: /^Retry / }).click();
     await expectSoon(async () => String(await page.locator(".us-row[data-status=done]").count()), /^4$/);

@@ -17,12 +17,12 @@ export async function judgeKey(baseUrl: string, apiKey: string): Promise<KeyVerd
     if (typeof answer?.tier === "string") return judgeTier(answer.tier);
     if (answer?.error?.code === "UNAUTHORIZED") return { fit: false, reason: "the service rejects it" };
     if (answer?.error?.code === "RATE_LIMITED") {
-      return { fit: "unknown", reason: "the key's rate limit is used up for the moment" };
+      return { fit: "unknown", reason: "the key has reached its rate limit" };
     }
   } catch {
     // Away, too slow, or somebody else who does not speak JSON.
   }
-  return { fit: "unknown", reason: "the service does not answer there" };
+  return { fit: "unknown", reason: "the service does not respond" };
 }
 
 function judgeTier(tier: string): KeyVerdict {

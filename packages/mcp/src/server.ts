@@ -26,13 +26,13 @@ export function createServer(sources: Sources, tools: readonly Tool[], version: 
     const config = { title, description, inputSchema: tool.input, annotations: annotate(tool) };
     server.registerTool(tool.name, config, (input) => answer(tool, sources, input));
   }
-  addResource(server, "catalog", "application/json", "Every component in one list", () =>
+  addResource(server, "catalog", "application/json", "All components", () =>
     JSON.stringify({ components: sources.catalogue.map(toSummary) }, null, 2),
   );
-  addResource(server, "quickstart", "text/markdown", "From nothing to an uploaded file", () =>
+  addResource(server, "quickstart", "text/markdown", "From setup to the first uploaded file", () =>
     getQuickstartText(sources.docs),
   );
-  addResource(server, "docs", "application/json", "Every documentation page in one list", () =>
+  addResource(server, "docs", "application/json", "All documentation pages", () =>
     JSON.stringify({ pages: sources.docs.pages.map(toPageSummary) }, null, 2),
   );
   return server;

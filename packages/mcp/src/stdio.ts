@@ -25,13 +25,13 @@ async function findExtraTools(): Promise<Tool[]> {
   if (!apiKey) return [];
   const verdict = await judgeKey(baseUrl, apiKey);
   if (verdict.fit === false) {
-    const why = `at ${baseUrl}, UPSTOW_API_KEY is not a live key of an account above the Free tier: ${verdict.reason}`;
+    const why = `at ${baseUrl}, UPSTOW_API_KEY is not a live key of an account on a paid plan: ${verdict.reason}`;
     tell(`transform_image is not offered: ${why}.`);
     return [];
   }
   if (verdict.fit === "unknown") {
     tell(`UPSTOW_API_KEY could not be checked at ${baseUrl}: ${verdict.reason}.`);
-    tell("transform_image is offered all the same; the service checks the key when it is called.");
+    tell("transform_image is still offered; the service checks the key when it is called.");
   }
   return [createTransformTool(baseUrl, apiKey)];
 }

@@ -7,7 +7,7 @@ const patienceMs = 30_000;
 export function createTransformTool(baseUrl: string, apiKey: string) {
   return defineTool({
     name: "transform_image",
-    title: "Make an image variant",
+    title: "Create an image variant",
     description:
       "Returns the CDN URL of a resized or re-encoded variant of a stored image. Counts towards the plan's monthly transform units.",
     hasEffect: true,
@@ -20,7 +20,7 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
       format: z.enum(["auto", "avif", "webp", "jpeg", "png"]).optional(),
       gravity: z
         .enum(["attention", "entropy", "focus", "n", "ne", "e", "se", "s", "sw", "w", "nw"])
-        .describe("The part that stays in view where the image is cropped")
+        .describe("The part to keep when the image is cropped")
         .optional(),
       background: z
         .string()
@@ -35,7 +35,7 @@ export function createTransformTool(baseUrl: string, apiKey: string) {
     async run(_sources, input) {
       const answer = await post(`${baseUrl}/api/v1/transforms/image`, apiKey, input);
       if (answer === null)
-        throw new ToolError(`The service does not answer at ${baseUrl}; check that it runs, and UPSTOW_URL.`);
+        throw new ToolError(`No response from ${baseUrl}; check UPSTOW_URL and that the service is running.`);
       const { error } = answer;
       if (error !== undefined)
         throw new ToolError([error.message, error.suggestion].filter(Boolean).join(" "));

@@ -126,10 +126,7 @@ describe("the official client", () => {
     const unpaid = await connect(transport);
     assert.deepEqual(await listNames(unpaid), names);
     await unpaid.close();
-    assert.match(
-      await said,
-      /transform_image is not offered: .*not a live key of an account above the Free tier/,
-    );
+    assert.match(await said, /transform_image is not offered: .*not a live key of an account on a paid plan/);
     const client = await overStdio({ UPSTOW_URL: `${app.url}/`, UPSTOW_API_KEY: pro.live });
     assert.deepEqual(await listNames(client), [...names, "transform_image"]);
     const offered = (await client.listTools()).tools.find(({ name }) => name === "transform_image");
@@ -194,7 +191,7 @@ describe("transform_image", () => {
     const made = await client.callTool({ name: "transform_image", arguments: { key, width: 8 } });
     assert.ok((made.structuredContent as { url?: string }).url);
     await client.close();
-    assert.match(await said, /could not be checked at .*: the key's rate limit is used up/);
+    assert.match(await said, /could not be checked at .*: the key has reached its rate limit/);
     assert.doesNotMatch(await said, /not offered/);
   });
 
@@ -216,7 +213,7 @@ describe("transform_image", () => {
     for (const url of [`http://127.0.0.1:${port}`, "http://127.0.0.1:9"]) {
       const { run } = createTransformTool(url, "svc_live_any");
       const asked = async () => run(openSources(null, "http://localhost:4000"), { key: "a", width: 8 });
-      await assert.rejects(asked, { name: "ToolError", message: new RegExp(`not answer at ${url};`) });
+      await assert.rejects(asked, { name: "ToolError", message: new RegExp(`No response from ${url};`) });
     }
   });
 });

@@ -55,7 +55,7 @@ describe("while an application is developed", () => {
       env,
     );
     assert.deepEqual(output.trim().split("\n"), [
-      `upstow: while you develop, events of ${service.storage.url} go straight to your webhook handlers. Nothing else has to run.`,
+      `upstow: in development, events from ${service.storage.url} go directly to your webhook handlers. Nothing else is needed.`,
       "new upload.completed null a.txt ann true test 1",
       "mine",
     ]);

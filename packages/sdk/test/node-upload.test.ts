@@ -344,7 +344,7 @@ describe("upload() in Node", () => {
     for (const size of [1000, bytes.length - 1]) {
       await assert.rejects(upstow.upload(bytes.subarray(0, size), { ...options, resume }), {
         code: "VALIDATION_ERROR",
-        message: `The upload to resume is of ${bytes.length} bytes, not ${size}.`,
+        message: `The upload to resume has ${bytes.length} bytes, not ${size}.`,
       });
     }
     const metadata = { album: 2 };

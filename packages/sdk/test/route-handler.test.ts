@@ -357,7 +357,7 @@ describe("the route handler", () => {
     const open = await start();
     await post({ action: "abort", token: open.token, failure: "the storage answered 500" });
     assert.equal((await put(open.uploadUrl, png.size, png.type)).status, 403);
-    assert.deepEqual(failures, ["me.png: The browser gave up: the storage answered 500"]);
+    assert.deepEqual(failures, ["me.png: The browser abandoned the upload: the storage answered 500"]);
 
     const { token, uploadUrl } = await start();
     await put(uploadUrl, png.size, png.type);

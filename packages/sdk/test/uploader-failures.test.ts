@@ -258,7 +258,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
     await assert.rejects(uploader.upload("lost", file), { code: "NOT_FOUND" });
     assert.equal(heard.length, 1);
     await assert.rejects(uploader.upload("taken", file), { code: "TAKEN" });
-    assert.deepEqual(heard.splice(0).slice(1), ["The browser gave up: Taken."]);
+    assert.deepEqual(heard.splice(0).slice(1), ["The browser abandoned the upload: Taken."]);
 
     service.storage.allow(0);
     const [paused] = uploader.add("any", file);
@@ -270,7 +270,7 @@ describe("an upload that fails or is given up, outside of a browser", () => {
     await reapAbandonedUploads(service.app.app.deps);
     paused?.resume();
     assert.equal((await paused?.done)?.name, file.name);
-    assert.deepEqual(heard, ["The browser gave up: This upload has ended."]);
+    assert.deepEqual(heard, ["The browser abandoned the upload: This upload has ended."]);
   });
 
   it("asks again for what was not allowed, where failed uploads are kept", async () => {

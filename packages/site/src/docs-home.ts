@@ -98,8 +98,8 @@ const tasks: { title: string; tasks: Task[] }[] = [
       },
       {
         icon: activityIcon,
-        title: "Watch it",
-        about: "Metrics, traces, audit log, and what to do about an alert.",
+        title: "Monitor it",
+        about: "Metrics, traces, audit log, and how to handle alerts.",
         pages: [
           ["metrics", "Metrics and traces"],
           ["audit-log", "Audit log"],

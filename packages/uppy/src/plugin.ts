@@ -108,7 +108,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
   /** What a remote provider holds, this page cannot send; what has a URL, the service fetches. */
   #isWithinReach(file: UppyFile<M, B>): boolean {
     const isWithinReach = file.data instanceof Blob || urlOf(file) !== null;
-    const error = new Error("Files of remote providers cannot be uploaded from here.");
+    const error = new Error("Files from remote providers cannot be uploaded.");
     if (!isWithinReach) this.uppy.emit("upload-error", file, error);
     return isWithinReach;
   }

@@ -138,7 +138,9 @@ describe("Uppy's Dashboard in Chromium", { skip: browserMissing }, () => {
     storage().cutsPut = () => true;
     const page = await startUpload(["small.txt"], "{ retries: 1 }");
     await page.locator(".uppy-StatusBar-actionBtn--retry").waitFor({ timeout: 0 });
-    assert.deepEqual(await page.evaluate("failed"), ["small.txt: The connection to the storage broke."]);
+    assert.deepEqual(await page.evaluate("failed"), [
+      "small.txt: The connection to the storage was interrupted.",
+    ]);
     storage().cutsPut = () => false;
     await page.locator(".uppy-StatusBar-actionBtn--retry").click();
     const [file] = await finished(page);

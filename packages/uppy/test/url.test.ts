@@ -59,7 +59,9 @@ describe("Uppy's Url plugin in Chromium", { skip: browserMissing }, () => {
     assert.match(missing ?? "", /^missing: .*404/);
     const other = await fetchUrl("/missing", "any");
     await other.locator(".uppy-StatusBar-actionBtn--retry").waitFor();
-    assert.deepEqual(await other.evaluate("failed"), ['missing: The upload route "any" accepts no URLs.']);
+    assert.deepEqual(await other.evaluate("failed"), [
+      'missing: The upload route "any" does not accept URLs.',
+    ]);
   });
 
   it("ends the fetch of a file that is removed", async () => {

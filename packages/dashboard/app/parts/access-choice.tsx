@@ -3,7 +3,7 @@ import { Choice } from "./choice.tsx";
 
 export const accessMeaning: Record<Access, string> = {
   public: "Anyone who has the URL can read the file.",
-  private: "The URL returns 404. Links and grants open the file.",
+  private: "The URL returns 404. Only links and grants open the file.",
 };
 
 interface AccessChoiceProps {

@@ -27,7 +27,7 @@ export function Broken() {
       <div className="notice bad" role="alert">
         <p>The server cannot be reached, or has a newer version of this page.</p>
         <button type="button" onClick={() => location.reload()}>
-          Load again
+          Reload
         </button>
       </div>
     </>

@@ -4,14 +4,14 @@ const reasons: Record<DeliveryErrorClass, string> = {
   timeout:
     "Your endpoint did not respond within 30 seconds. Respond with 2xx first and do longer work afterwards.",
   dns: "The host name could not be resolved. Check its spelling and its DNS records.",
-  refused: "Connection refused: nothing listens at that address and port.",
+  refused: "Connection refused: nothing is listening on that port.",
   unreachable: "The network has no route to that address.",
   tls: "The certificate was rejected: expired, for another name, or from an unknown authority.",
-  reset: "The connection broke before a response arrived.",
+  reset: "The connection was closed before a response arrived.",
   blocked: "The URL resolves to an address that is not public, which this service never calls.",
-  redirect: "Your endpoint redirected. Deliveries follow no redirects: set the final URL.",
+  redirect: "Your endpoint redirected. Deliveries don't follow redirects: set the final URL.",
   client_error:
-    "Your endpoint rejected the delivery. Often the signature is verified with another key or URL.",
+    "Your endpoint rejected the delivery. Often the signature is verified with the wrong key or URL.",
   server_error: "Your endpoint failed while handling the delivery.",
   invalid_response: "The response was not valid HTTP.",
   interrupted: "This service stopped before it could record the outcome. The attempt may have arrived.",

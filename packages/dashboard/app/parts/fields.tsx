@@ -45,7 +45,7 @@ export function NewPasswordField(props: Known) {
       type="password"
       autoComplete="new-password"
       minLength={10}
-      hint="At least 10 characters. A few words are easier to keep than symbols."
+      hint="At least 10 characters. A few words are easier to remember than symbols."
       {...props}
     />
   );

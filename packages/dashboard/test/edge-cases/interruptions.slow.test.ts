@@ -30,12 +30,12 @@ test("a page whose script cannot be loaded leaves the way to the others, and is 
   await page.getByText("No files yet").waitFor();
   await page.getByRole("link", { name: "Webhooks", exact: true }).click();
   await page.unroute("**/assets/webhooks-*.js");
-  await page.getByRole("button", { name: "Load again" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   await page.getByText("No deliveries").waitFor();
 
   await page.route("**/assets/claim-*.js", (route) => route.abort());
   await page.goto(`${dashboard.app.url}/dashboard/claim#x`);
-  await page.getByRole("button", { name: "Load again" }).waitFor();
+  await page.getByRole("button", { name: "Reload" }).waitFor();
   await context.close();
 });
 

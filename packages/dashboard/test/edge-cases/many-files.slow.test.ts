@@ -56,7 +56,7 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
   await search("Metadata", "colour=violet");
   await page.getByRole("button", { name: "the oldest needle.txt" }).waitFor();
   await search("Metadata", "colour=green");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching files").waitFor();
   await context.close();
 });
 
@@ -92,7 +92,7 @@ test("all that match a search are chosen, loaded or not, deleted when the window
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   assert.deepEqual(await (await sent).json(), { deleted: 1000 });
   await page.goto(url);
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching files").waitFor();
   await context.close();
 });
 
@@ -107,6 +107,6 @@ test("any number of files is chosen and deleted at once", async () => {
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   assert.deepEqual(await (await sent).json(), { deleted: 100 });
   await page.goto(url);
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching files").waitFor();
   await context.close();
 });

@@ -53,18 +53,18 @@ test("files are searched by name, type, status, route, date and metadata, and th
   await page.getByLabel("Metadata").fill("album=summer");
   await shows("harbour.txt");
   await page.getByLabel("From").fill("2200-01-01");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching files").waitFor();
   await page.getByLabel("From").fill("2020-01-01");
   await page.getByLabel("To", { exact: true }).fill("2199-01-01");
   await shows("harbour.txt");
   await page.getByRole("combobox", { name: "Route", exact: true }).selectOption("default");
   await shows("harbour.txt");
   await page.getByRole("combobox", { name: "Access", exact: true }).selectOption("Private");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching files").waitFor();
   await page.getByRole("combobox", { name: "Access", exact: true }).selectOption("Public");
   await shows("harbour.txt");
   await page.getByLabel("Status").selectOption("Failed");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching files").waitFor();
   await context.close();
 });
 
@@ -237,7 +237,7 @@ test("images, video, audio, PDF and text are previewed, images also in a grid", 
   await look("a.png", "img");
   await until(() => page.evaluate("document.querySelector('dialog img')?.naturalWidth === 40"));
   await close();
-  await look("a.mp4", "text=The browser cannot show this file.");
+  await look("a.mp4", "text=This file can't be previewed in the browser.");
   await close();
   await look("a.wav", "audio");
   await until(() => page.evaluate("document.querySelector('dialog audio')?.duration > 0"));

@@ -49,7 +49,7 @@ test("a route is made private, and links to its files are created, used up and e
   await form.getByText("Anyone who has the URL can read the file. Applies to new uploads.").waitFor();
   await form.getByLabel("Access").selectOption("Private");
   await form
-    .getByText("The URL returns 404. Links and grants open the file. Applies to new uploads.")
+    .getByText("The URL returns 404. Only links and grants open the file. Applies to new uploads.")
     .waitFor();
   await expectGoodLook(page, "the form of a private route");
   await form.getByRole("button", { name: "Save" }).click();

@@ -37,7 +37,7 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     await page.getByLabel("Endpoint").fill(server.endpoint);
     await page.getByLabel("Region").fill(server.region);
     await page.getByLabel("Bucket", { exact: true }).fill(bucket);
-    await page.getByLabel("Access key id").fill(server.accessKeyId);
+    await page.getByLabel("Access key ID").fill(server.accessKeyId);
     await page.getByLabel("Secret access key").fill("not-this-one");
     await page.getByRole("button", { name: "Test and save" }).click();
     await page.getByRole("alert").getByText("bucket cannot be used").waitFor();
@@ -46,7 +46,7 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     await waitForPolicy(page, server.endpoint);
     await page.getByText(bucket).waitFor();
     assert.ok(!(await page.content()).includes(server.secretAccessKey));
-    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByRole("button", { name: "Test bucket" }).click();
     await page.getByText("The bucket works").waitFor();
     await page.getByRole("button", { name: "Stop using it" }).click();
     await page.getByText("Files are stored by this service").waitFor();
@@ -75,7 +75,7 @@ describe("the storage of a project", { skip: swiftMissing }, () => {
     await page.getByLabel("Endpoint").fill(proxy.url);
     await page.getByLabel("Region").fill(server.region);
     await page.getByLabel("Bucket", { exact: true }).fill(bucket);
-    await page.getByLabel("Access key id").fill(server.accessKeyId);
+    await page.getByLabel("Access key ID").fill(server.accessKeyId);
     await page.getByLabel("Secret access key").fill(server.secretAccessKey);
     await page.getByRole("button", { name: "Test and save" }).click();
     await waitForPolicy(page, proxy.url);

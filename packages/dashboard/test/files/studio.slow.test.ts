@@ -66,14 +66,14 @@ test("an image is picked, its knobs are turned, and each format shows its bytes"
   };
   assert.deepEqual(JSON.parse(sent), body);
   assert.match(await copied("SDK"), /transforms\.image\(\{/);
-  await page.getByRole("button", { name: "Create the URL and its HTML" }).click();
+  await page.getByRole("button", { name: "Create URL and HTML" }).click();
   await page.getByText("Counted as 1 unit: 1 of 5,000 used.").waitFor();
   const [, url = ""] = /^<img src="([^"]+)" width="200" height="200"/.exec(await copied("HTML")) ?? [];
   const made = await fetch(url);
   assert.deepEqual([made.status, made.headers.get("content-type")], [200, "image/jpeg"]);
   await page.getByLabel("Width").fill("");
   await page.getByLabel("Height").fill("");
-  await page.getByText("Give a width or a height").waitFor();
+  await page.getByText("Enter a width or height").waitFor();
   await context.close();
 });
 
@@ -95,7 +95,7 @@ test("the focus point is pressed on the picture, and pages get URLs that need no
   await page.getByLabel("Format").selectOption("png");
   const getFocus = async () =>
     (await dashboard.app.call("GET", `files/${key}`, { key: tenant.live })).body.file.focus;
-  const picture = page.getByRole("button", { name: "Press what stays in view" });
+  const picture = page.getByRole("button", { name: "Click the part to keep in view" });
   const { width = 0, height = 0 } = (await picture.boundingBox()) ?? {};
   await picture.click({ position: { x: width * 0.9, y: height / 2 } });
   await page.getByText("From the left 90 %").waitFor();
@@ -114,7 +114,7 @@ test("the focus point is pressed on the picture, and pages get URLs that need no
   assert.ok(red < 50 && blue > 200, "the blue end of the stripes");
   await page.getByLabel("React", { exact: true }).getByText("<UpstowImage").waitFor();
   await page.getByLabel("Quality").fill("60");
-  await page.getByText("60 is not on the list of projects").waitFor();
+  await page.getByText("60 is not in the project's imageQualities").waitFor();
   await context.close();
 });
 

@@ -65,7 +65,7 @@ test("what opens on the pages of files is accessible and fits a phone", async ()
   await page.getByRole("button", { name: "very-long" }).click();
   await page.getByText("Open in the image studio").click();
   await page.getByRole("img", { name: "Result" }).waitFor();
-  await page.getByRole("button", { name: "Create the URL and its HTML" }).click();
+  await page.getByRole("button", { name: "Create URL and HTML" }).click();
   await page.getByText("Counted").waitFor();
   await expectGoodLookInEveryView(page, "the studio");
   await go("routes");

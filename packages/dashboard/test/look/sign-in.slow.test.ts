@@ -44,12 +44,12 @@ test("every step of signing in is accessible and fits a phone", async () => {
   await dialog.getByLabel("Current password").fill(password);
   await dialog.getByRole("button", { name: "Continue" }).click();
   const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
-  await dialog.getByLabel("The code that it shows").fill("000000");
+  await dialog.getByLabel("Code from the app").fill("000000");
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByText("Code is wrong").waitFor();
   await expectGoodLookInEveryView(page, "the key of one-time codes and a wrong code");
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-  await dialog.getByLabel("The code that it shows").fill(totp.generate({ timestamp: app.clock.now() }));
+  await dialog.getByLabel("Code from the app").fill(totp.generate({ timestamp: app.clock.now() }));
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByRole("heading", { name: "Recovery codes" }).waitFor();
   await expectGoodLookInEveryView(page, "recovery codes");

@@ -41,7 +41,7 @@ test("the owner sees how the installation stands, makes an account and changes o
   assert.ok(!(await page.content()).includes(link.split("#")[1] ?? "-"));
 
   await page.getByLabel("Search by email").fill("nobody-like-that");
-  await page.getByText("No account matches").waitFor();
+  await page.getByText("No matching accounts").waitFor();
   await page.getByLabel("Search by email").fill(tenant.email);
   await page.getByText("colleague@example.com", { exact: true }).first().waitFor({ state: "detached" });
   await page.getByRole("button", { name: `Edit ${tenant.email}` }).click();

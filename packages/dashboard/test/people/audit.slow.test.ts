@@ -67,7 +67,7 @@ test("everyone finds their sign-ins, and the installation's owner everything", a
   const { app } = dashboard;
   const { page, context } = await dashboard.open(app.owner.accountId);
   await page.goto(`${app.url}/dashboard/account`);
-  await page.getByRole("link", { name: "Show sign-ins and changes to your account" }).click();
+  await page.getByRole("link", { name: "View account activity" }).click();
   await page.getByRole("heading", { level: 1, name: "Account activity" }).waitFor();
   await page.getByRole("listitem").getByText("Signed in", { exact: true }).first().waitFor();
   await page.goto(`${app.url}/dashboard/admin`);

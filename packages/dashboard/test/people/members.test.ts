@@ -63,7 +63,7 @@ test("somebody is invited by link, makes an account with it, gets another role a
   await account.getByText("unverified", { exact: true }).waitFor();
   await account.getByText("Cannot own projects").waitFor();
   await account.getByRole("button", { name: "Edit" }).click();
-  await admin.page.getByText("Saving a tier lets it own projects.").waitFor();
+  await admin.page.getByText("Once you save a tier, it can own projects.").waitFor();
   await admin.page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await account.getByText("Cannot own projects").waitFor({ state: "detached" });
   await admin.context.close();
@@ -92,7 +92,7 @@ test("who is signed in joins with one press, by keyboard, and only with an invit
   };
   const { page, context } = await dashboard.open(one.accountId);
   await page.goto(`${app.url}/dashboard/join#${await invite(other.email)}`);
-  await page.getByText(`It is meant for ${other.email}, and you are signed in as ${one.email}.`).waitFor();
+  await page.getByText(`It is for ${other.email}, and you are signed in as ${one.email}.`).waitFor();
   await page.goto("about:blank");
   await page.goto(`${app.url}/dashboard/join#${await invite(one.email)}`);
   await page.getByRole("button", { name: "Join" }).focus();

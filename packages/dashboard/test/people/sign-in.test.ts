@@ -71,9 +71,9 @@ test("one-time codes are turned on, asked for, replaced by a recovery code and t
   await dialog.getByText("The current password is incorrect.").waitFor();
   await dialog.getByLabel("Current password").fill(password);
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await dialog.getByRole("img", { name: "The key as a picture to scan" }).waitFor();
+  await dialog.getByRole("img", { name: "QR code of the key" }).waitFor();
   const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
-  await dialog.getByLabel("The code that it shows").fill(codeFor(secret));
+  await dialog.getByLabel("Code from the app").fill(codeFor(secret));
   await dialog.getByRole("button", { name: "Turn on" }).click();
   const recovery = ((await dialog.locator("output").textContent()) ?? "").split("\n");
   assert.equal(recovery.length, 10);
@@ -129,7 +129,7 @@ test("a passkey is added, lets its owner in, and no longer does when it was remo
 
   await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
   await page.getByRole("button", { name: "Use a passkey" }).click();
-  await page.getByText("The passkey was not used.").waitFor();
+  await page.getByText("The passkey request was cancelled or failed.").waitFor();
   const trail = (await listTrail(dashboard.app)).filter((entry) => entry.author_name === email);
   assert.deepEqual(
     trail.map(({ action, changes }) => [action, changes]),

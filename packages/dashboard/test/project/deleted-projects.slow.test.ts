@@ -48,7 +48,7 @@ test("what deleted projects left is purged by keyboard, when the slug is typed, 
   await list.getByText("1 file, 5 B").waitFor();
   await page.getByRole("button", { name: "Purge tenant" }).focus();
   await page.keyboard.press("Enter");
-  const purge = page.getByRole("button", { name: "Purge this project" });
+  const purge = page.getByRole("button", { name: "Purge project" });
   await page.keyboard.type("tenant");
   assert.equal(await purge.isDisabled(), true);
   assert.equal((await fetch(file.url)).status, 200);
@@ -90,7 +90,7 @@ test("a purge shows that it goes on, and one that fails says why and can be trie
   });
   await page.getByRole("button", { name: "Purge Large" }).click();
   await page.getByLabel("to confirm").fill(slug);
-  await page.getByRole("button", { name: "Purge this project" }).click();
+  await page.getByRole("button", { name: "Purge project" }).click();
   const dialog = page.getByRole("dialog");
   assert.equal(await dialog.getByRole("button", { name: "Purging…" }).isDisabled(), true);
   await page.route("**/projects/deleted", async (route) => {
@@ -106,7 +106,7 @@ test("a purge shows that it goes on, and one that fails says why and can be trie
   await dialog.getByRole("progressbar").waitFor({ state: "detached" });
 
   await page.unroute("**/purge");
-  await page.getByRole("button", { name: "Purge this project" }).click();
+  await page.getByRole("button", { name: "Purge project" }).click();
   await page.getByRole("status").getByText("Large was purged: 250 files").waitFor();
   await section.waitFor({ state: "detached" });
   await page.route("**/projects/deleted", (route) => route.abort());

@@ -32,7 +32,7 @@ test("a file route is created with types and a size, edited and deleted", async 
   await page.getByRole("button", { name: "+ image/png" }).click();
   await page.getByLabel("Another type").fill("nonsense");
   await page.keyboard.press("Enter");
-  await page.getByText("A type looks like").waitFor();
+  await page.getByText("Enter a type such as").waitFor();
   await page.getByLabel("Another type").fill("Application/X-Thing");
   await page.getByRole("button", { name: "Add type" }).click();
   await page.getByRole("button", { name: "Remove image/png" }).click();
@@ -151,12 +151,12 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await page.getByRole("combobox", { name: "Status" }).selectOption("Delivered");
   await page.getByRole("checkbox").check();
   await page.getByRole("combobox", { name: "Status" }).selectOption("Failed");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching deliveries").waitFor();
   assert.equal(await page.getByRole("button", { name: "Resend 1" }).count(), 0);
   await page.getByRole("combobox", { name: "Status" }).selectOption("Delivered");
   await page.getByRole("checkbox").check();
   await page.getByRole("button", { name: "Resend 1" }).click();
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching deliveries").waitFor();
   assert.equal(await statusOf(done), "pending");
 
   await addDelivery(app, tenant, { attempts: [failed] });

@@ -58,13 +58,13 @@ test("signing keys are shown when asked for and rotated, and a second time only 
   await page.getByRole("button", { name: "Rotate now" }).click();
   await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
   assert.equal((await keys()).current, before.next);
-  assert.equal(await page.getByRole("button", { name: "Rotate all the same" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Rotate anyway" }).count(), 0);
   await page.unroute("**/rotate");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Rotate keys" }).click();
   await page.getByRole("button", { name: "Rotate now" }).click();
   await page.getByRole("alert").getByText("within 24 hours").waitFor();
-  await page.getByRole("button", { name: "Rotate all the same" }).click();
+  await page.getByRole("button", { name: "Rotate anyway" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   assert.notEqual((await keys()).current, before.next);
   await context.close();
@@ -96,7 +96,7 @@ test("a project gets a domain of its own once it leads here, is told what is wro
   await page.getByText(`${domain}/f/…`).waitFor();
   assert.equal(await urlOf(), `${domain}/f/${key}`);
   await page.getByRole("button", { name: "Check" }).click();
-  await page.getByText("The domain works and leads to this service.").waitFor();
+  await page.getByText("The domain works and points to this service.").waitFor();
   cdn.answer = (_request, response) => void response.end("somebody else");
   await page.getByRole("button", { name: "Check" }).click();
   await page.getByText("but not from this service").waitFor();

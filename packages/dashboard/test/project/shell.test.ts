@@ -88,7 +88,7 @@ test("project and environment stay in the URL through account pages, and no page
   await page.getByRole("link", { name: email ?? "" }).click();
   await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
   await page.waitForURL(`${inTest}/account`);
-  await page.getByRole("link", { name: "Show sign-ins" }).click();
+  await page.getByRole("link", { name: "View account activity" }).click();
   await page.waitForURL(`${inTest}/activity`);
   await page.getByRole("link", { name: "Files", exact: true }).click();
   await page.waitForURL(`${inTest}/files`);

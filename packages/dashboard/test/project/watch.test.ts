@@ -89,7 +89,7 @@ test("logs come by themselves, stop when paused, and are filtered by type and ti
   await page.getByLabel("Type").selectOption("key.created");
   await live.waitFor({ state: "detached" });
   await page.getByLabel("Type").selectOption("file.deleted");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching entries").waitFor();
   await page.getByLabel("Type").selectOption("project.updated");
   await page.getByText('Project was renamed to "while paused".').waitFor();
   await page.getByLabel("Time").selectOption("Last hour");
@@ -108,7 +108,7 @@ test("logs come by themselves, stop when paused, and are filtered by type and ti
   await page.getByText('Project was renamed to "also while paused".').waitFor();
   assert.equal(await page.getByText("not looked for").count(), 0);
   await page.getByLabel("Search in logs").fill("no such text");
-  await page.getByText("Nothing matches").waitFor();
+  await page.getByText("No matching entries").waitFor();
   await context.close();
 });
 

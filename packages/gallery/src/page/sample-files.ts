@@ -28,7 +28,7 @@ async function drawScene({ name, sky, ground }: (typeof scenes)[number], index: 
   canvas.width = 900;
   canvas.height = 600;
   const pen = canvas.getContext("2d");
-  if (pen === null) throw new Error("This browser cannot draw.");
+  if (pen === null) throw new Error("This browser does not support canvas.");
   const gradient = pen.createLinearGradient(0, 0, 0, 420);
   gradient.addColorStop(0, sky[0]);
   gradient.addColorStop(1, sky[1]);

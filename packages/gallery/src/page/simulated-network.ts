@@ -17,7 +17,7 @@ export async function simulatedFetch(
   const { action, files = [], token = "" } = JSON.parse(String(init.body));
   if (network.failsNext && action === "start") {
     network.failsNext = false;
-    const error = { type: "api_error", code: "SIMULATED", message: "The line broke, as you wished." };
+    const error = { type: "api_error", code: "SIMULATED", message: "Simulated connection failure." };
     return Response.json({ error }, { status: 400 });
   }
   const answers: Record<string, unknown> = {

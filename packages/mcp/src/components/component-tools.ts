@@ -11,7 +11,7 @@ import { defineTool, type Sources, shortText, ToolError } from "../tool.ts";
 export const listComponents = defineTool({
   name: "list_components",
   title: "List components",
-  description: "Lists the React upload components, all or of one category, with one sentence on each.",
+  description: "Lists the React upload components, all or by category, with a one-sentence description.",
   input: z.object({ category: z.enum(CATEGORIES).optional().describe("Only this category") }),
   run: ({ catalogue }, { category }) => ({
     components: catalogue
@@ -31,7 +31,7 @@ export const getComponent = defineTool({
 export const searchComponents = defineTool({
   name: "search_components",
   title: "Search components",
-  description: "Finds components by what they look like or do; tolerates typing errors.",
+  description: "Finds components by appearance or purpose; tolerates typos.",
   input: z.object({ query: shortText.describe("Such as 'avatar crop' or 'glass dropzone'") }),
   run: (sources, { query }) => ({ components: sources.searchComponents(query).map(toSummary) }),
 });
@@ -40,15 +40,15 @@ export const getInstallCommand = defineTool({
   name: "get_install_command",
   title: "Get the install command",
   description:
-    "The command that installs Upstow's packages from this instance with the package manager in use.",
+    "Returns the command that installs Upstow's packages from this instance with your package manager.",
   input: z.object({
-    packageManager: z.enum(PACKAGE_MANAGERS).optional().describe("npm when left out"),
+    packageManager: z.enum(PACKAGE_MANAGERS).optional().describe("Default: npm"),
     packages: z
       .array(z.enum(PACKAGES))
       .min(1)
       .max(20)
       .optional()
-      .describe("@upstow/sdk and @upstow/react when left out"),
+      .describe("Default: @upstow/sdk and @upstow/react"),
   }),
   run: ({ instanceUrl }, { packageManager = "npm", packages = USUAL_PACKAGES }) =>
     renderInstallCommand(instanceUrl, packageManager, packages),
@@ -58,7 +58,7 @@ function getEntry({ catalogue }: Sources, name: string): CatalogueEntry {
   const wanted = name.toLowerCase();
   const entry = catalogue.find((known) => known.name.toLowerCase() === wanted || known.slug === wanted);
   if (entry === undefined)
-    throw new ToolError(`There is no component "${name}"; list_components names them all.`);
+    throw new ToolError(`There is no component "${name}"; list_components lists them all.`);
   return entry;
 }
 

@@ -15,14 +15,14 @@ const providers: Record<StorageProvider, Provider> = {
     endpoint: null,
     region: "eu-central-1",
     pathStyle: false,
-    keysFrom: "an IAM user that may read, write, list and delete in this one bucket",
+    keysFrom: "an IAM user with read, write, list and delete access to this bucket only",
   },
   r2: {
     title: "Cloudflare R2",
     endpoint: "https://<account-id>.r2.cloudflarestorage.com",
     region: "auto",
     pathStyle: true,
-    keysFrom: "R2 > Manage API tokens, with Object Read & Write on this one bucket",
+    keysFrom: "R2 > Manage API tokens, with Object Read & Write on this bucket only",
   },
   gcs: {
     title: "Google Cloud Storage",
@@ -36,14 +36,14 @@ const providers: Record<StorageProvider, Provider> = {
     endpoint: "https://s3.<region>.backblazeb2.com",
     region: "<region>",
     pathStyle: true,
-    keysFrom: "Application Keys, restricted to this one bucket with read and write",
+    keysFrom: "Application Keys, with read and write access to this bucket only",
   },
   minio: {
     title: "MinIO",
     endpoint: "https://minio.example.com",
     region: "us-east-1",
     pathStyle: true,
-    keysFrom: "an access key of a user with a read-write policy on this one bucket",
+    keysFrom: "an access key of a user with a read-write policy on this bucket only",
   },
 };
 
@@ -79,10 +79,10 @@ export function getByosConfig(provider: StorageProvider) {
       dashboard:
         "Settings > Storage of the project: bucket, endpoint, region and keys. Only the project's owner sees the form.",
       command: setCommand(providers[provider]),
-      next: "The bucket is tried before it is accepted. Set its CORS rules, then run 'npm run --silent upstow -- storage probe --project <project id>'. New files of this project go there; existing ones stay where they are.",
+      next: "The bucket is tested before it is saved. Set its CORS rules, then run 'npm run --silent upstow -- storage probe --project <project id>'. New files of this project are stored there; existing files are not moved.",
     },
     env,
-    next: "For all projects of an installation, its operator sets the variables instead. Set the variables, then run 'npm run --silent upstow -- doctor --fix': it tries everything the service needs of the bucket and sets the CORS rules where the provider lets it; elsewhere paste them into the bucket's settings.",
+    next: "For all projects of an installation, its operator sets the variables instead. Set the variables, then run 'npm run --silent upstow -- doctor --fix': it tests all the permissions that the service needs and sets the CORS rules if the provider lets it; elsewhere paste them into the bucket's settings.",
   };
 }
 

@@ -18,14 +18,14 @@ export const scaffoldRouteHandler = defineTool({
   name: "scaffold_route_handler",
   title: "Scaffold a route handler",
   description:
-    "The backend file through which browsers upload, ready to paste; it compiles against @upstow/sdk. For private files also the one through which signed-in users read.",
+    "Returns the backend route handler for browser uploads, ready to paste; it compiles against @upstow/sdk. For private files, also returns the read handler for signed-in users.",
   input: z.object({
-    framework: z.enum(FRAMEWORKS).optional().describe("next when left out"),
+    framework: z.enum(FRAMEWORKS).optional().describe("Default: next"),
     routeName: z
       .string()
       .max(100)
       .regex(/^[A-Za-z0-9_-]{1,100}$/, "must be 1 to 100 letters, digits, _ or -")
-      .describe("The name that the browser uses, such as avatar"),
+      .describe("The route name used by the browser, such as avatar"),
     maxFileSize: z
       .union([
         z
@@ -35,12 +35,12 @@ export const scaffoldRouteHandler = defineTool({
         z.int().positive(),
       ])
       .optional()
-      .describe("Such as 2MB, or bytes as a number; 4MB when left out"),
-    allowedTypes: z.array(mediaRange).max(100).optional().describe("Every type when left out"),
+      .describe("Such as 2MB, or a number of bytes. Default: 4MB"),
+    allowedTypes: z.array(mediaRange).max(100).optional().describe("Default: every type"),
     access: z
       .enum(["public", "private"])
       .optional()
-      .describe("public when left out; private adds readHandler, the endpoint that PrivateImage needs"),
+      .describe("Default: public. private adds readHandler, the endpoint that PrivateImage needs"),
   }),
   run: (
     _sources,
@@ -54,7 +54,7 @@ export const scaffoldRouteHandler = defineTool({
 export const scaffoldProvider = defineTool({
   name: "scaffold_provider",
   title: "Scaffold the React provider",
-  description: "The React file that tells all upload components where the backend's endpoint is.",
+  description: "Returns the React provider that gives upload components the backend's endpoint.",
   input: z.object({}),
   run: () => renderProvider(),
 });
@@ -63,7 +63,7 @@ export const getByosConfigTool = defineTool({
   name: "get_byos_config",
   title: "Get the configuration for your own bucket",
   description:
-    "How to store files in your own S3, R2, Google Cloud Storage, B2 or MinIO bucket: per project (dashboard, storage set) or for the installation (variables), with the CORS rule.",
+    "Explains how to store files in your own S3, R2, Google Cloud Storage, B2 or MinIO bucket: per project (dashboard, storage set) or for the installation (variables), with the CORS rule.",
   input: z.object({ provider: z.enum(STORAGE_PROVIDERS) }),
   run: (_sources, { provider }) => getByosConfig(provider),
 });
@@ -71,7 +71,7 @@ export const getByosConfigTool = defineTool({
 export const getQuickstart = defineTool({
   name: "get_quickstart",
   title: "Get the quick start",
-  description: "From nothing to an uploaded image in a page, step by step.",
+  description: "Returns the steps from setup to an uploaded image in a page.",
   input: z.object({}),
   run: ({ docs }) => getQuickstartText(docs),
 });

@@ -1,7 +1,7 @@
 import type { CatalogueEntry } from "./entry.ts";
 import { prop, sharedProps, simpleUsage, slots } from "./props.ts";
 
-const children = prop("children", "ReactNode", "What the button says while nothing happens.");
+const children = prop("children", "ReactNode", "The button's label when idle.");
 
 export const button: CatalogueEntry[] = [
   {
@@ -9,12 +9,12 @@ export const button: CatalogueEntry[] = [
     slug: "button-morph",
     category: "button",
     description:
-      "One control for everything: it chooses, fills up, cancels, retries, ticks, and is a button again.",
+      "One control for the whole upload: it opens the file picker, shows progress, cancels, retries, and confirms.",
     keywords: ["morph", "stateful", "animated", "pill", "states", "loading button"],
     props: [
       ...sharedProps(),
       children,
-      prop("resetAfterMs", "number", "How long it stays a tick.", { default: "2500" }),
+      prop("resetAfterMs", "number", "How long the check mark is shown.", { default: "2500" }),
       slots("root", "button", "error"),
     ],
     usage: simpleUsage("ButtonMorph"),
@@ -23,7 +23,7 @@ export const button: CatalogueEntry[] = [
     name: "ButtonSplit",
     slug: "button-split",
     category: "button",
-    description: "A button with a menu of other ways: a whole folder, the camera, the clipboard.",
+    description: "A button with a menu of other sources: a folder, the camera, the clipboard.",
     keywords: ["split", "menu", "dropdown", "folder", "camera", "clipboard"],
     props: [
       ...sharedProps(),
@@ -31,7 +31,7 @@ export const button: CatalogueEntry[] = [
       prop(
         "menu",
         "{ more?: string; folder?: string; camera?: string; clipboard?: string }",
-        "The words of the menu.",
+        "The menu's labels.",
       ),
       slots("root", "button", "menu", "item"),
     ],
@@ -41,14 +41,14 @@ export const button: CatalogueEntry[] = [
     name: "ButtonUndo",
     slug: "button-undo",
     category: "button",
-    description: "Waits a moment before it sends anything, so that the wrong file can be taken back.",
+    description: "Waits briefly before sending, so that a wrong file can be undone.",
     keywords: ["undo", "delay", "grace", "gmail", "countdown", "mistake"],
     props: [
       ...sharedProps("autoStart"),
       children,
-      prop("delayMs", "number", "How long people may change their minds.", { default: "5000" }),
-      prop("undoText", "string", "What the button says that takes it back.", { default: '"Undo"' }),
-      prop("waitingText", "string", "Shown while it waits.", { default: '"Sending soon"' }),
+      prop("delayMs", "number", "How long uploads can be undone.", { default: "5000" }),
+      prop("undoText", "string", "The undo button's label.", { default: '"Undo"' }),
+      prop("waitingText", "string", "Shown while waiting.", { default: '"Sending soon"' }),
       slots("root", "button", "undo"),
     ],
     usage: simpleUsage("ButtonUndo"),

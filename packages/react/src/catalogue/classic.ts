@@ -1,7 +1,7 @@
 import type { CatalogueEntry } from "./entry.ts";
 import { prop, sharedProps, simpleUsage, slots, wholeUsage } from "./props.ts";
 
-const emptyText = prop("emptyText", "string", "What stands there while the list is empty.");
+const emptyText = prop("emptyText", "string", "Shown while the list is empty.");
 const upload = prop("upload", "Upload", "What `useUpload` returned.", { isRequired: true });
 
 export const classic: CatalogueEntry[] = [
@@ -9,12 +9,12 @@ export const classic: CatalogueEntry[] = [
     name: "UploadButton",
     slug: "upload-button",
     category: "classic",
-    description: "A button that chooses files and says how they are doing; the smallest thing that works.",
+    description: "A button that selects files and shows their progress; the smallest component.",
     keywords: ["button", "simple", "choose", "browse", "input", "uploadthing"],
     props: [
       ...sharedProps(),
-      prop("children", "ReactNode", "What the button says while nothing happens."),
-      prop("hasDetails", "boolean", "False shows the button alone.", { default: "true" }),
+      prop("children", "ReactNode", "The button's label when idle."),
+      prop("hasDetails", "boolean", "False shows only the button.", { default: "true" }),
       slots("root", "button", "progress", "details"),
     ],
     usage: simpleUsage("UploadButton"),
@@ -24,12 +24,12 @@ export const classic: CatalogueEntry[] = [
     slug: "upload-dropzone",
     category: "classic",
     description:
-      "An area to drop files on, with a button and a list of the selected files. Start with this one.",
+      "An area to drop files, with a button and a list of the selected files. Start with this one.",
     keywords: ["drag", "drop", "area", "list", "default", "react-dropzone"],
     props: [
       ...sharedProps(),
       prop("title", "ReactNode", "The line above the button."),
-      prop("hasList", "boolean", "False leaves the list to you, such as to a FileList elsewhere.", {
+      prop("hasList", "boolean", "False hides the list, for example to show a FileList elsewhere.", {
         default: "true",
       }),
       slots("root", "area", "title", "button", "hint", "list", "item"),
@@ -45,8 +45,8 @@ export const classic: CatalogueEntry[] = [
     keywords: ["dialog", "popup", "overlay", "modal", "uppy dashboard"],
     props: [
       ...sharedProps(),
-      prop("children", "ReactNode", "What the button that opens it says."),
-      prop("title", "ReactNode", "The heading of the dialog."),
+      prop("children", "ReactNode", "The label of the button that opens it."),
+      prop("title", "ReactNode", "The dialog's heading."),
       slots("root", "trigger", "dialog", "title"),
     ],
     usage: simpleUsage("UploadModal", 'title="Add to the album"', "Add photos"),
@@ -56,7 +56,7 @@ export const classic: CatalogueEntry[] = [
     slug: "file-list",
     category: "classic",
     description:
-      "All files of a list with pause, retry and clear for all at once, next to any other component.",
+      "All files in a list, with pause, retry and clear for all of them. Works with any other component.",
     keywords: ["list", "rows", "queue", "bulk", "pause all", "retry all"],
     props: [upload, emptyText, slots("root", "head", "list", "item")],
     usage: wholeUsage(
@@ -74,7 +74,7 @@ export const classic: CatalogueEntry[] = [
     name: "FilePreview",
     slug: "file-preview",
     category: "classic",
-    description: "Shows one file at a time, large: pictures, videos, sound, and the first lines of text.",
+    description: "Shows one file at a time: images, video, audio, and the first lines of text.",
     keywords: ["preview", "lightbox", "image", "video", "audio", "text", "carousel"],
     props: [upload, emptyText, slots("root", "stage", "caption")],
     usage: wholeUsage(
@@ -93,19 +93,15 @@ export const classic: CatalogueEntry[] = [
     slug: "upload-field",
     category: "classic",
     description:
-      "A form field: sends the ids of what was uploaded, and keeps the form until everything is there.",
+      "A form field: submits the ids of uploaded files, and blocks the form until all uploads are done.",
     keywords: ["form", "field", "input", "required", "validation", "submit", "hidden input"],
     props: [
       ...sharedProps(),
-      prop("name", "string", "The name under which a form sends the files.", { isRequired: true }),
-      prop("label", "ReactNode", "What the field is for.", { isRequired: true }),
-      prop("value", '"id" | "key" | "url"', "What a form sends for each file.", { default: '"id"' }),
-      prop("isRequired", "boolean", "The form cannot be sent without a file.", { default: "false" }),
-      prop(
-        "messages",
-        "{ missing?: string; waiting?: string }",
-        "What the browser says when it is too early.",
-      ),
+      prop("name", "string", "The field's name in the form.", { isRequired: true }),
+      prop("label", "ReactNode", "The field's label.", { isRequired: true }),
+      prop("value", '"id" | "key" | "url"', "The value submitted for each file.", { default: '"id"' }),
+      prop("isRequired", "boolean", "The form can't be submitted without a file.", { default: "false" }),
+      prop("messages", "{ missing?: string; waiting?: string }", "The browser's validation messages."),
       slots("root", "label", "button", "hint", "list", "item"),
     ],
     usage: wholeUsage(

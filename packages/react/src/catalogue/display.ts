@@ -8,7 +8,7 @@ export const display: CatalogueEntry[] = [
     slug: "upstow-image",
     category: "display",
     description:
-      "A responsive image of a public file: a URL per width without a call, no layout shift, and a placeholder until it has loaded.",
+      "A responsive image of a public file: a URL per width without API calls, no layout shift, and a placeholder until it has loaded.",
     keywords: [
       "img",
       "srcset",
@@ -25,7 +25,7 @@ export const display: CatalogueEntry[] = [
         isRequired: true,
       }),
       prop("alt", "string", "Describes the image; empty if it is decorative.", { isRequired: true }),
-      prop("sizes", "string", "How wide it is shown, as in the `sizes` attribute.", {
+      prop("sizes", "string", "The displayed width, as in the `sizes` attribute.", {
         default: '"100vw", or `width`',
       }),
       prop("width", "number", "Pixels in the layout; the height follows."),
@@ -34,17 +34,17 @@ export const display: CatalogueEntry[] = [
         default: '"scale-down"',
       }),
       prop("gravity", "string", "What `cover` and `crop` keep: `focus`, `attention`, `n`, …"),
-      prop("quality", "number", "One of those that the project lists.", { default: "75" }),
-      prop("format", '"auto" | "avif" | "webp" | "jpeg" | "png"', "What it is sent as.", {
+      prop("quality", "number", "One of the qualities listed in the project.", { default: "75" }),
+      prop("format", '"auto" | "avif" | "webp" | "jpeg" | "png"', "Output format.", {
         default: '"auto"',
       }),
-      prop("background", "string", "`rrggbb`: the colour behind transparency and of bars."),
+      prop("background", "string", "`rrggbb`: colour behind transparent and padded parts."),
       prop("blur", "number", "1 to 100 pixels."),
       prop("rotate", "90 | 180 | 270", "Degrees clockwise."),
-      prop("preset", "string", "The name of one of the project's presets instead."),
-      prop("widths", "readonly number[]", "The widths that the project lists, if it has its own."),
-      prop("loading", '"eager" | "lazy"', "`eager` for what is seen at once.", { default: '"lazy"' }),
-      prop("imageProps", "ImgHTMLAttributes", "Further attributes of the `<img>`."),
+      prop("preset", "string", "The name of a project preset, instead of other options."),
+      prop("widths", "readonly number[]", "The widths listed in the project, if customised."),
+      prop("loading", '"eager" | "lazy"', "`eager` for images visible on load.", { default: '"lazy"' }),
+      prop("imageProps", "ImgHTMLAttributes", "Additional attributes of the `<img>`."),
       slots("image"),
     ],
     usage: wholeUsage(
@@ -70,7 +70,7 @@ export const display: CatalogueEntry[] = [
     slug: "private-image",
     category: "display",
     description:
-      "An image for signed-in users: gets its link from your backend, and a new one if that has expired.",
+      "An image for signed-in users: gets its link from your backend, and renews it when it expires.",
     keywords: ["private", "signed url", "protected", "link", "expires", "img", "authorize", "permission"],
     props: [
       prop("fileKey", "string", "The file's storage key, or its id.", { isRequired: true }),
@@ -80,29 +80,24 @@ export const display: CatalogueEntry[] = [
       prop(
         "image",
         "ImageFacts | null",
-        "What the API knows of the image: reserves its space and paints its placeholder until it has loaded.",
+        "The image facts from the API: reserve its space and show its placeholder until it has loaded.",
       ),
       prop("loading", '"eager" | "lazy"', "`lazy` requests the URL only near the viewport.", {
         default: '"eager"',
       }),
-      prop(
-        "endpoint",
-        "string",
-        "The URL of your read handler; the provider's `filesEndpoint` unless given.",
-        {
-          default: '"/api/files"',
-        },
-      ),
+      prop("endpoint", "string", "The URL of your read handler; default: the provider's `filesEndpoint`.", {
+        default: '"/api/files"',
+      }),
       prop(
         "headers",
         "Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>)",
-        "Sent to your read handler; the provider's unless given.",
+        "Sent to your read handler; default: the provider's.",
       ),
       prop("fetch", "typeof fetch", "Your own `fetch` for these requests."),
       prop("fallback", "ReactNode", "Shown if the file is missing or the user can't read it."),
       prop("onError", "(error: Error) => void", "Called once if the image cannot be shown."),
-      prop("imageProps", "ImgHTMLAttributes", "Further attributes of the `<img>`."),
-      prop("words", "{ failed?: string }", "Your own words."),
+      prop("imageProps", "ImgHTMLAttributes", "Additional attributes of the `<img>`."),
+      prop("words", "{ failed?: string }", "Custom labels."),
       slots("image", "fallback"),
     ],
     usage: wholeUsage(

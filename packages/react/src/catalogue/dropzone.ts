@@ -6,7 +6,7 @@ export const dropzone: CatalogueEntry[] = [
     name: "DropzoneMinimal",
     slug: "dropzone-minimal",
     category: "dropzone",
-    description: "One quiet line that becomes a target as soon as someone drags files over the page.",
+    description: "A single line that becomes a drop target when files are dragged over the page.",
     keywords: ["minimal", "inline", "subtle", "github", "compact"],
     props: [...sharedProps(), slots("root", "area", "button", "list", "item")],
     usage: simpleUsage("DropzoneMinimal"),
@@ -15,7 +15,7 @@ export const dropzone: CatalogueEntry[] = [
     name: "DropzoneGlass",
     slug: "dropzone-glass",
     category: "dropzone",
-    description: "Frosted glass over a colourful ground; behind it, out of focus, the picture added last.",
+    description: "Frosted glass over a colourful background, or over the latest added image, blurred.",
     keywords: ["glass", "glassmorphism", "blur", "frosted", "gradient", "ios"],
     props: [
       ...sharedProps(),
@@ -28,12 +28,11 @@ export const dropzone: CatalogueEntry[] = [
     name: "DropzoneTerminal",
     slug: "dropzone-terminal",
     category: "dropzone",
-    description:
-      "Files as lines of a shell that takes commands such as cancel 2; for tools made for developers.",
+    description: "Files as lines in a shell that accepts commands such as cancel 2; for developer tools.",
     keywords: ["terminal", "console", "cli", "retro", "hacker", "monospace", "commands"],
     props: [
       ...sharedProps(),
-      prop("prompt", "string", "What stands before the cursor.", { default: '"upload $"' }),
+      prop("prompt", "string", "The text before the cursor.", { default: '"upload $"' }),
       slots("root", "line", "input"),
     ],
     usage: simpleUsage("DropzoneTerminal"),
@@ -42,11 +41,11 @@ export const dropzone: CatalogueEntry[] = [
     name: "DropzoneBento",
     slug: "dropzone-bento",
     category: "dropzone",
-    description: "A board of tiles: drop here, choose by kind of file, see the total, see the files.",
+    description: "A grid of tiles: drop files, select by kind of file, and see total and files.",
     keywords: ["bento", "tiles", "grid", "dashboard", "apple", "kinds"],
     props: [
       ...sharedProps(),
-      prop("kinds", "BentoKind[]", "A tile for each; every tile asks for its kind of file only.", {
+      prop("kinds", "BentoKind[]", "One tile each; a tile accepts only its kind of file.", {
         default: "photos, videos, documents",
       }),
       slots("root", "main", "tile", "total", "list", "item"),
@@ -58,11 +57,11 @@ export const dropzone: CatalogueEntry[] = [
     slug: "dropzone-page",
     category: "dropzone",
     description:
-      "Makes the whole page a target: a curtain falls while files are dragged, and pasting works anywhere.",
+      "Makes the whole page a drop target: an overlay appears while files are dragged, and pasting works anywhere.",
     keywords: ["fullscreen", "page", "overlay", "anywhere", "window", "paste"],
     props: [
       ...sharedProps(),
-      prop("children", "ReactNode", "The page, or a part of it."),
+      prop("children", "ReactNode", "The page or part of it."),
       slots("root", "overlay", "list", "item"),
     ],
     usage: simpleUsage("DropzonePage", "", "Drop files anywhere on this page."),

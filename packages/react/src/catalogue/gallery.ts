@@ -6,13 +6,12 @@ export const gallery: CatalogueEntry[] = [
     name: "GalleryGrid",
     slug: "gallery-grid",
     category: "gallery",
-    description:
-      "Pictures in an order that people choose, by dragging or with arrow keys; the first is the cover.",
+    description: "Images that users reorder by dragging or with arrow keys; the first is the cover.",
     keywords: ["grid", "sortable", "reorder", "cover", "product photos", "album", "listing"],
     props: [
       ...sharedProps(),
-      prop("onReorder", "(items: readonly UploadItem[]) => void", "Called with every new order."),
-      prop("words", "{ cover?: string; move?: (name: string) => string }", "Your own words."),
+      prop("onReorder", "(items: readonly UploadItem[]) => void", "Called on every reorder."),
+      prop("words", "{ cover?: string; move?: (name: string) => string }", "Custom labels."),
       slots("root", "tile", "add"),
     ],
     usage: wholeUsage(
@@ -26,7 +25,7 @@ export const gallery: CatalogueEntry[] = [
     name: "GalleryTimeline",
     slug: "gallery-timeline",
     category: "gallery",
-    description: "Files along a line of days, by the day each was made, the latest first.",
+    description: "Files on a timeline by the day they were created, latest first.",
     keywords: ["timeline", "days", "dates", "history", "photos", "chronological"],
     props: [...sharedProps(), slots("root", "day", "entry", "button")],
     usage: simpleUsage("GalleryTimeline"),
@@ -53,12 +52,12 @@ export const gallery: CatalogueEntry[] = [
     name: "GalleryPolaroid",
     slug: "gallery-polaroid",
     category: "gallery",
-    description: "Instant photos that develop while they upload, with room for a line under each.",
+    description: "Instant photos that develop while they upload, with a caption under each.",
     keywords: ["polaroid", "instant", "photo", "caption", "vintage", "develop", "wall"],
     props: [
       ...sharedProps(),
-      prop("onCaption", "(item: UploadItem, caption: string) => void", "Called with every caption written."),
-      prop("words", "{ caption?: (name: string) => string }", "Your own words."),
+      prop("onCaption", "(item: UploadItem, caption: string) => void", "Called when a caption is written."),
+      prop("words", "{ caption?: (name: string) => string }", "Custom labels."),
       slots("root", "card", "caption", "button"),
     ],
     usage: wholeUsage(

@@ -12,30 +12,34 @@ export function prop(
 const shared: PropEntry[] = [
   prop("route", "string", "A route of your backend's file router. Needed unless `upload` is given."),
   prop("upload", "Upload", "What `useUpload` returned, to share one list between components."),
-  prop("input", "unknown", "Sent along to the route, if it asks for something."),
+  prop("input", "unknown", "The route's input, if it declares one."),
   prop(
     "accept",
     "readonly FileType[]",
-    "MIME types (`image/*`, or `image` for short) or endings (`.csv`); what the route allows unless given.",
+    "MIME types (`image/*`, or `image` for short) or extensions (`.csv`); default: what the route allows.",
   ),
   prop("maxFileSize", "number", "In bytes. Defaults to the limit of the route."),
   prop("maxFileCount", "number", "Files in the list. With 1, a new file replaces the old one."),
-  prop("autoStart", "boolean", "Set to false to hold new files until `start` is called.", {
+  prop("autoStart", "boolean", "False holds new files until `start` is called.", {
     default: "true",
   }),
-  prop("isDisabled", "boolean", "Accepts no files and is dimmed.", { default: "false" }),
+  prop("isDisabled", "boolean", "Accepts no files and appears dimmed.", { default: "false" }),
   prop(
     "validate",
     "(file: File) => string | null",
     "Return a sentence to reject the file, null to accept it.",
   ),
-  prop("onAdded", "(items: UploadItem[]) => void", "After files were selected, dropped or pasted."),
-  prop("onUploaded", "({ file, item }) => void", "Once for every file that your backend has confirmed."),
-  prop("onFailed", "({ error, item }) => void", "For every rejected or failed file."),
+  prop("onAdded", "(items: UploadItem[]) => void", "Called after files were selected, dropped or pasted."),
+  prop(
+    "onUploaded",
+    "({ file, item }) => void",
+    "Called once for every file that your backend has confirmed.",
+  ),
+  prop("onFailed", "({ error, item }) => void", "Called for every rejected or failed file."),
   prop(
     "onAllDone",
     "(items: readonly UploadItem[]) => void",
-    "When every upload has finished and none failed.",
+    "Called when every upload has finished and none failed.",
   ),
 ];
 
@@ -46,7 +50,7 @@ export function sharedProps(...without: string[]): PropEntry[] {
 
 export function slots(...names: string[]): PropEntry {
   const type = `{ ${names.map((name) => `${name}?: string`).join("; ")} }`;
-  return prop("classNames", type, "Your own classes, added to each part's own.");
+  return prop("classNames", type, "Your own classes, added to each part's.");
 }
 
 /** The shortest complete example: one component, one callback. */

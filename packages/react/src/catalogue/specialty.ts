@@ -1,25 +1,25 @@
 import type { CatalogueEntry } from "./entry.ts";
 import { prop, sharedProps, simpleUsage, slots, wholeUsage } from "./props.ts";
 
-const words = (type: string) => prop("words", type, "Your own words.");
+const words = (type: string) => prop("words", type, "Custom labels.");
 
 export const specialty: CatalogueEntry[] = [
   {
     name: "AvatarUpload",
     slug: "avatar-upload",
     category: "specialty",
-    description: "A round picture: choose, crop, upload. Only the part that is seen is sent.",
+    description: "A round image: select, crop, upload. Only the visible part is sent.",
     keywords: ["avatar", "profile", "crop", "zoom", "photo", "round", "square"],
     props: [
       ...sharedProps("autoStart", "maxFileCount"),
-      prop("src", "string", "The URL of the picture that is in use now."),
+      prop("src", "string", "URL of the current image."),
       prop(
         "file",
         "{ url: string; image?: ImageFacts | null } | null",
         "Instead of `src`, the file as the API returns it: shown as a thumbnail, with its placeholder until it has loaded.",
       ),
-      prop("alt", "string", "What the picture shows, for those who cannot see it."),
-      prop("sizePx", "number", "Pixels on each side of what is uploaded.", { default: "512" }),
+      prop("alt", "string", "Text alternative for the image."),
+      prop("sizePx", "number", "Side length of the uploaded image in pixels.", { default: "512" }),
       words(
         "{ change?: string; move?: string; zoom?: string; save?: string; back?: string; unreadable?: string }",
       ),
@@ -35,16 +35,16 @@ export const specialty: CatalogueEntry[] = [
     slug: "chat-attachments",
     category: "specialty",
     description:
-      "A message box that takes files by button, drop and paste; sent too early, it waits for them.",
+      "A message box that accepts files by button, drop and paste, and waits for uploads before it sends.",
     keywords: ["chat", "message", "composer", "attachments", "inline", "slack", "paste"],
     props: [
       ...sharedProps(),
       prop(
         "onSend",
         "(message: { text: string; files: UploadedFile[] }) => void",
-        "With everything uploaded.",
+        "Called when all files are uploaded.",
       ),
-      prop("placeholder", "string", "Shown while nothing is written.", { default: '"Write a message"' }),
+      prop("placeholder", "string", "Shown while the box is empty.", { default: '"Write a message"' }),
       words("{ attach?: string; send?: string; message?: string; waiting?: string }"),
       slots("root", "chips", "chip", "input", "send"),
     ],
@@ -57,12 +57,11 @@ export const specialty: CatalogueEntry[] = [
     name: "AttachmentTray",
     slug: "attachment-tray",
     category: "specialty",
-    description:
-      "A bar under an editor that folds its attachments away and keeps them within what a mail can carry.",
+    description: "A collapsible bar of attachments under an editor, limited to a total size.",
     keywords: ["tray", "attachments", "email", "limit", "total size", "quota", "dock"],
     props: [
       ...sharedProps(),
-      prop("maxTotalSize", "number", "Bytes that all attachments together may have."),
+      prop("maxTotalSize", "number", "Maximum size of all attachments together, in bytes."),
       words("{ attach?: string; attachments?: string; full?: (name: string) => string }"),
       slots("root", "bar", "chips", "chip"),
     ],
@@ -73,10 +72,10 @@ export const specialty: CatalogueEntry[] = [
     slug: "notification-panel",
     category: "specialty",
     description:
-      "Floats in a corner and shows every upload of the provider, whichever page or component began it.",
+      "Floats in a corner and shows all of the provider's uploads, whichever component started them.",
     keywords: ["toast", "notification", "floating", "background", "google drive", "corner", "global"],
     props: [
-      prop("warnsBeforeLeaving", "boolean", "Asks before the page is left while uploads are in progress.", {
+      prop("warnsBeforeLeaving", "boolean", "Asks for confirmation before leaving the page during uploads.", {
         default: "true",
       }),
       words("{ title?: string; fold?: string; unfold?: string }"),
@@ -96,7 +95,7 @@ export const specialty: CatalogueEntry[] = [
     name: "SourceTabs",
     slug: "source-tabs",
     category: "specialty",
-    description: "Files from the device, the camera, the clipboard or a link, one tab for each.",
+    description: "Files from the device, the camera, the clipboard or a link, in tabs.",
     keywords: ["tabs", "sources", "camera", "webcam", "clipboard", "url", "link", "import", "filestack"],
     props: [
       ...sharedProps(),
@@ -111,7 +110,7 @@ export const specialty: CatalogueEntry[] = [
       prop(
         "fetchLink",
         "(url: string) => Promise<File>",
-        "How a link becomes a file; by the browser unless given.",
+        "Fetches a link as a file; default: the browser does.",
       ),
       words("Record<string, string>"),
       slots("root", "tabs", "tab", "panel", "list", "item"),
@@ -122,16 +121,16 @@ export const specialty: CatalogueEntry[] = [
     name: "UploadFromUrl",
     slug: "upload-from-url",
     category: "specialty",
-    description: "The service fetches a URL by itself. Shows progress, and stops when asked to.",
+    description: "The service fetches a file from a URL. Shows progress and can be cancelled.",
     keywords: ["url", "link", "import", "fetch", "remote", "paste"],
     props: [
       prop("route", "string", "A route of your backend's file router with `fromUrl: true`.", {
         isRequired: true,
       }),
       prop("input", "unknown", "Sent along to the route, if it asks for something."),
-      prop("isDisabled", "boolean", "Takes no URL.", { default: "false" }),
-      prop("onUploaded", "({ file }) => void", "Once your backend has confirmed the file."),
-      prop("onFailed", "({ error }) => void", "When the URL is rejected or its import fails."),
+      prop("isDisabled", "boolean", "Accepts no URL.", { default: "false" }),
+      prop("onUploaded", "({ file }) => void", "Called once your backend has confirmed the file."),
+      prop("onFailed", "({ error }) => void", "Called when the URL is rejected or its import fails."),
       words(
         "{ address?: string; fetch?: string; cancel?: string; fetching?: string; done?: (name: string) => string }",
       ),
@@ -143,7 +142,7 @@ export const specialty: CatalogueEntry[] = [
     name: "UploadWizard",
     slug: "upload-wizard",
     category: "specialty",
-    description: "Choose, look it over and rename, upload, done: one step at a time.",
+    description: "Select, review and rename, upload, done: one step at a time.",
     keywords: ["wizard", "steps", "stepper", "guided", "rename", "review"],
     props: [
       ...sharedProps("autoStart"),

@@ -21,7 +21,7 @@ export type AttachmentTrayProps = UploadProps & {
 export function AttachmentTray({ maxTotalSize, words = {}, classNames, ...props }: AttachmentTrayProps) {
   const { labels, locale } = useSurroundings();
   const spent = useRef(0);
-  const full = words.full ?? ((name: string) => `${name} does not fit any more.`);
+  const full = words.full ?? ((name: string) => `${name} exceeds the total size limit.`);
   const upload = useGivenUpload({
     ...props,
     validate(file) {

@@ -24,12 +24,12 @@ export type AvatarUploadProps = UploadPropsWithout<"autoStart" | "maxFileCount">
 };
 
 const english = {
-  change: "Change picture",
-  move: "Move the picture with the arrow keys",
+  change: "Change image",
+  move: "Move the image with the arrow keys",
   zoom: "Zoom",
   save: "Use this",
   back: "Back",
-  unreadable: "This picture cannot be read. Choose another.",
+  unreadable: "This image cannot be read. Choose another.",
 };
 
 /** In the style sheet, which may be another: then it is only less sharp. */

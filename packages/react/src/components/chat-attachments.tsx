@@ -82,7 +82,7 @@ export function ChatAttachments(props: ChatAttachmentsProps) {
           <SendIcon />
         </button>
       </div>
-      {isSending && <p className="us-hint">{words.waiting ?? "Goes out as soon as the files are there."}</p>}
+      {isSending && <p className="us-hint">{words.waiting ?? "Sends when the files are uploaded."}</p>}
     </Root>
   );
 }

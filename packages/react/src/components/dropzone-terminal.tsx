@@ -89,7 +89,7 @@ function drawBar({ progress }: UploadItem): string {
 function run(typed: string, upload: Upload): string {
   const [name = "", which] = typed.trim().toLowerCase().split(/\s+/);
   const id = which === undefined ? undefined : upload.items[Number(which) - 1]?.id;
-  if (which !== undefined && id === undefined) return `there is no file ${which}`;
+  if (which !== undefined && id === undefined) return `no such file: ${which}`;
   if (name === "add") upload.open();
   else if (name === "clear") upload.clear();
   else if (name === "rm" && id !== undefined) upload.remove(id);

@@ -21,7 +21,7 @@ const pieces = Array.from({ length: 28 }, (_, i) => i);
 /** Throws confetti when the last file is there; only says so where motion is unwelcome. */
 export function MotionCelebrate({
   children,
-  doneText = "All there!",
+  doneText = "All done!",
   classNames,
   ...props
 }: MotionCelebrateProps) {

@@ -30,15 +30,15 @@ const english = {
   camera: "Camera",
   clipboard: "Clipboard",
   link: "Link",
-  sources: "Where from",
+  sources: "Source",
   takePhoto: "Take a photo",
-  noCamera: "No camera can be used here.",
+  noCamera: "No camera is available.",
   paste: "Paste",
   pasteHint: "Or press Ctrl+V here.",
   nothing: "There is no file on the clipboard.",
-  address: "Address of the file",
+  address: "File URL",
   fetch: "Fetch",
-  failed: "That address gives no file to this page.",
+  failed: "No file could be loaded from this URL.",
 };
 
 const icons: Record<Source, ReactNode> = {

@@ -21,7 +21,7 @@ export interface UploadFromUrlProps {
 }
 
 const english = {
-  address: "URL of the file",
+  address: "File URL",
   fetch: "Fetch",
   cancel: "Cancel",
   fetching: "Fetching",

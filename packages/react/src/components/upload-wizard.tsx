@@ -28,7 +28,7 @@ const english = {
   name: (name: string) => `Name of ${name}`,
   more: "Add more",
   again: "Upload more",
-  finished: "Everything is there.",
+  finished: "All files are uploaded.",
 };
 
 const steps = ["choose", "review", "send", "done"] as const;

@@ -55,7 +55,7 @@ export const defaultLabels: Labels = {
   chooseFile: "Choose a file",
   chooseFiles: "Choose files",
   dropHere: "Drop files here",
-  dropNow: "Let go to upload",
+  dropNow: "Release to upload",
   notAccepted: "These files are not accepted here",
   orDrop: "or drop them here",
   cancel: "Cancel",
@@ -88,7 +88,7 @@ export const defaultLabels: Labels = {
   wrongType: (name) => `${name} is not of an accepted type.`,
   tooLarge: (name, size) => `${name} is larger than ${size}.`,
   isEmpty: (name) => `${name} is empty.`,
-  otherFile: (name) => `This is not the file that was being uploaded. Choose the same, unchanged ${name}.`,
+  otherFile: (name) => `This is a different file. Select the original ${name} again.`,
   doneOf: (percent, size) => `${percent} of ${size}`,
   unreadable: (name) => `${name} could not be opened.`,
   status: {

@@ -36,7 +36,7 @@ export async function cropToFile(file: File, image: ImageBitmap, crop: Crop, siz
   drawCrop(canvas, image, crop);
   const type = writable.includes(file.type) ? file.type : "image/png";
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, type, 0.92));
-  if (blob === null) throw new Error("The picture cannot be drawn.");
+  if (blob === null) throw new Error("The image cannot be drawn.");
   const name = type === file.type ? file.name : file.name.replace(/\.[^.]*$|$/, ".png");
   return new File([blob], name, { type: blob.type });
 }

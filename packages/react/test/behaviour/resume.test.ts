@@ -75,10 +75,7 @@ shows("upload-dropzone", "continues after a reload with the same file, and with 
   await expectSoon(() => rows.allTextContents().then(String), /movie\.mp463% of 16 MBContinue/);
 
   await continueWith(stage, await saveMovie(new Date(1_800_000_000_000)));
-  await expectSoon(
-    () => page.locator("[data-status=rejected]").textContent(),
-    /Choose the same, unchanged movie/,
-  );
+  await expectSoon(() => page.locator("[data-status=rejected]").textContent(), /Select the original movie/);
   assert.equal(await rows.count(), 1);
   assert.equal(site.storage.puts.length, 0);
 

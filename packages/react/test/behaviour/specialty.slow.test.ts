@@ -30,13 +30,13 @@ shows("avatar-upload", "sends the part that is seen, moved by the arrow keys", a
 
 shows("avatar-upload", "says so of a picture that cannot be read, until there is another", async (stage) => {
   const { page, choose, button } = stage;
-  const refusal = page.getByRole("alert").getByText("This picture cannot be read.");
+  const refusal = page.getByRole("alert").getByText("This image cannot be read.");
   await choose({ name: "broken.jpg", mimeType: "image/jpeg", buffer: Buffer.from("no picture") });
   await refusal.waitFor();
-  await button("Change picture").waitFor();
+  await button("Change image").waitFor();
   await choose(png("fine.png"));
   await button("Back").click();
-  await button("Change picture").waitFor();
+  await button("Change image").waitFor();
   assert.equal(await refusal.count(), 0);
 });
 
@@ -48,7 +48,7 @@ shows("chat-attachments", "holds a message back until its files are there", asyn
   const box = page.getByLabel("Message");
   await box.fill("Look at this");
   await box.press("Enter");
-  await page.getByText("Goes out as soon as the files are there.").waitFor();
+  await page.getByText("Sends when the files are uploaded.").waitFor();
   assert.deepEqual(logged, []);
   site.storage.allow(Number.POSITIVE_INFINITY);
   await expectSoon(async () => logged.join(), /^Look at this 1$/);
@@ -61,7 +61,7 @@ shows("attachment-tray", "takes no more than a mail can carry", async ({ page, s
   const half = Buffer.alloc(15 * 1024 * 1024, 1);
   const mimeType = "application/octet-stream";
   await choose({ name: "a.bin", mimeType, buffer: half }, { name: "b.bin", mimeType, buffer: half });
-  await page.getByText("b.bin does not fit any more.").waitFor();
+  await page.getByText("b.bin exceeds the total size limit.").waitFor();
   assert.equal(await page.locator(".us-chip[data-status=rejected]").count(), 1);
   await page.getByText("15 MB / 25 MB").waitFor();
   await button("Attachments (2)").click();
@@ -132,11 +132,11 @@ shows("source-tabs", "walks its tabs with the arrow keys and takes a file from a
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("End");
   await page.getByRole("tab", { name: "Link", selected: true }).waitFor();
-  const address = page.getByLabel("Address of the file");
+  const address = page.getByLabel("File URL");
   await address.fill(`${site.url}/missing`);
   await page.route("**/missing", (route) => route.fulfill({ status: 404 }));
   await button("Fetch").click();
-  await page.getByText("That address gives no file to this page.").waitFor();
+  await page.getByText("No file could be loaded from this URL.").waitFor();
   await address.fill(`${site.url}/100%.png`);
   await button("Fetch").click();
   await isStored("100%.png");
@@ -146,7 +146,7 @@ shows("inside-form", "fetches and takes commands, and leaves the form around it 
   const { page, site, isStored, button } = stage;
   const isValid = () => page.evaluate("document.forms[0].checkValidity()");
   assert.equal(await isValid(), true, "an empty address keeps nobody from sending the form");
-  const address = page.getByLabel("Address of the file");
+  const address = page.getByLabel("File URL");
   await button("Fetch").click();
   assert.equal(await page.evaluate("document.activeElement.type"), "url", "it asks for one");
   await address.fill(`${site.url}/sample.png`);
@@ -179,5 +179,5 @@ shows("upload-wizard", "sends files under the names that were written in the rev
 
 shows("source-tabs", "says so where no camera may be used", async ({ page }) => {
   await page.getByRole("tab", { name: "Camera" }).click();
-  await page.getByText("No camera can be used here.").waitFor();
+  await page.getByText("No camera is available.").waitFor();
 });

@@ -22,7 +22,7 @@ shows(
   "upload-from-url",
   "has the service fetch a URL, and says why it could not",
   async ({ page, site, button, says, isStored, logged }) => {
-    const field = page.getByLabel("URL of the file");
+    const field = page.getByLabel("File URL");
     await field.fill(`${source.url}/notes.txt`);
     await field.press("Enter");
     await isStored("notes.txt");
@@ -46,7 +46,7 @@ shows(
   "upload-from-url",
   "shows how far it is, and stops when asked to",
   async ({ page, site, button, says }) => {
-    await page.getByLabel("URL of the file").fill(`${source.url}/slow.bin`);
+    await page.getByLabel("File URL").fill(`${source.url}/slow.bin`);
     await button("Fetch").click();
     await expectSoon(async () => String(await page.getByRole("progressbar").getAttribute("value")), /^0/);
     await button("Cancel").click();

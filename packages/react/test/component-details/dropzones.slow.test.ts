@@ -91,7 +91,7 @@ shows("dropzone-terminal", "does what is typed", async (stage) => {
   await type("dance");
   await answer(/^dance: unknown\. Try: add/);
   await type("cancel 7");
-  await answer(/^there is no file 7$/);
+  await answer(/^no such file: 7$/);
   site.storage.allow(0);
   await choose(png("a.png"), png("b.png"));
   await page.locator("[data-status=uploading]").nth(1).waitFor();

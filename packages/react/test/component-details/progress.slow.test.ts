@@ -146,7 +146,7 @@ const countThrows = `globalThis.thrown = 0; new MutationObserver((changes) => {
 shows("motion-celebrate", "throws confetti once, when the last file is there", async ({ page, choose }) => {
   await page.evaluate(countThrows);
   await choose(png("a.png"), png("b.png"));
-  await page.getByText("All there!").waitFor();
+  await page.getByText("All done!").waitFor();
   await expectSoon(async () => String(await page.evaluate("globalThis.thrown")), /^1$/);
   await page.locator(".us-celebrate-sky").waitFor({ state: "detached" });
   assert.equal(await page.evaluate("globalThis.thrown"), 1);
@@ -158,7 +158,7 @@ shows(
   async ({ page, choose }) => {
     await page.evaluate(countThrows);
     await choose(png("a.png"));
-    await page.getByText("All there!").waitFor();
+    await page.getByText("All done!").waitFor();
     assert.equal(await page.evaluate("globalThis.thrown"), 0);
   },
   calm,

@@ -26,7 +26,7 @@ export function createXhrPut(create: new () => Xhr): Put {
         onProgress(loaded);
       };
       xhr.onload = settle(() => resolve({ status: xhr.status, etag: xhr.getResponseHeader("etag") ?? "" }));
-      xhr.onerror = xhr.onabort = settle(() => reject(new TypeError("The connection broke.")));
+      xhr.onerror = xhr.onabort = settle(() => reject(new TypeError("The connection was interrupted.")));
       xhr.open("PUT", url);
       if (contentType !== undefined) xhr.setRequestHeader("content-type", contentType);
       const leave = onAbort(signal, cut);

@@ -126,7 +126,7 @@ async function hearFailure<Context>(tools: Tools<Context>, upload: Omit<Ticket, 
 }
 
 function reportedFailure(message: unknown): UpstowError {
-  return new UpstowError(`The browser gave up: ${String(message).slice(0, 500)}`, {
+  return new UpstowError(`The browser abandoned the upload: ${String(message).slice(0, 500)}`, {
     code: "STORAGE_REFUSED",
   });
 }

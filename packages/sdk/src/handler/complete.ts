@@ -102,7 +102,7 @@ const tooLate = () =>
   new UpstowError("The file was deleted because it was not claimed in time.", {
     code: "NOT_FOUND",
     status: 404,
-    suggestion: "onUploadComplete has to resolve within the claimWithin of the service's file route.",
+    suggestion: "onUploadComplete must resolve within the claimWithin of the service's file route.",
   });
 
 async function finishAll<Context>(

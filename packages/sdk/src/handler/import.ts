@@ -43,7 +43,7 @@ export async function startImport<Context>(
   const { url } = body;
   const route = getRoute(tools.router, body.route);
   if (route.fromUrl !== true) {
-    throw new UpstowError(`The upload route "${body.route}" accepts no URLs.`, {
+    throw new UpstowError(`The upload route "${body.route}" does not accept URLs.`, {
       code: "FORBIDDEN",
       status: 403,
       suggestion: "Allow them with `fromUrl: true` in the route's configuration.",

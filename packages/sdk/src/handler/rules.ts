@@ -114,7 +114,7 @@ export function checkOptions(given: object, known: readonly string[], where: str
 
 function toLimits({ maxFileSize, maxFileCount }: FileLimits): Limits {
   if (maxFileCount !== undefined && !(Number.isInteger(maxFileCount) && maxFileCount > 0))
-    throw new TypeError(`maxFileCount must be a whole number from 1, not ${maxFileCount}.`);
+    throw new TypeError(`maxFileCount must be a whole number of at least 1, not ${maxFileCount}.`);
   return {
     maxFileSize: maxFileSize === undefined ? null : toBytes(maxFileSize),
     maxFileCount: maxFileCount ?? null,
@@ -169,7 +169,7 @@ const mostFiles = 1_000;
  * split over several calls, each of which states the total number of files.
  */
 export function checkFiles(rules: CheckedRules, files: unknown, of?: unknown): (FileInfo | UpstowError)[] {
-  if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must name at least one file");
+  if (!Array.isArray(files) || files.length === 0) throw invalid("files", "must list at least one file");
   const maxFileCount = rules.maxFileCount ?? Number.POSITIVE_INFINITY;
   const most = files.length > mostFiles ? Math.min(maxFileCount, mostFiles) : maxFileCount;
   if (Math.max(files.length, Number(of) || 0) > most) throw tooMany(most);

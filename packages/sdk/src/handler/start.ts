@@ -28,7 +28,7 @@ export async function startUpload<Context>(
   ticket: Ticket,
   resume: unknown,
 ): Promise<StartAnswer> {
-  if (ticket.group !== undefined) throw invalid("ticket", "must be opened with its group");
+  if (ticket.group !== undefined) throw invalid("ticket", "must be started with its group");
   const isMultipart = isInParts(ticket.file);
   const resumed =
     isMultipart && typeof resume === "string" ? await findResumable(tools, ticket, resume) : null;

@@ -50,7 +50,10 @@ export async function putWithRetries(
       failure =
         error instanceof UpstowError
           ? error
-          : new UpstowError("The connection to the storage broke.", { code: "NETWORK_ERROR", cause: error });
+          : new UpstowError("The connection to the storage was interrupted.", {
+              code: "NETWORK_ERROR",
+              cause: error,
+            });
     }
     delivery.onProgress(0);
     const isRefused = failure.status === 403;

@@ -85,7 +85,7 @@ export function createAppendStream(grants: Grants, files: Files, connection: () 
         const arrived =
           attempt === 0 ? 0 : Number((await send("HEAD", url, {})).headers.get("upload-offset")) - start;
         if (!(arrived >= 0 && arrived <= bytes.byteLength))
-          throw new UpstowError("The service continues at another place of the stream.", {
+          throw new UpstowError("The service expects a different offset of the stream.", {
             code: "UNEXPECTED_ANSWER",
           });
         const headers = {

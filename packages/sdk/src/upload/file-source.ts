@@ -16,7 +16,7 @@ export async function openFile(path: string | URL): Promise<ByteSource> {
       let filled = 0;
       while (filled < bytes.byteLength) {
         const { bytesRead } = await file.read(bytes, filled, bytes.byteLength - filled, start + filled);
-        if (bytesRead === 0) throw new Error(`"${name}" became shorter while it was being read.`);
+        if (bytesRead === 0) throw new Error(`"${name}" was truncated while it was being read.`);
         filled += bytesRead;
       }
       return bytes;

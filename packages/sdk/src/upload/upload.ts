@@ -230,7 +230,7 @@ async function reopen(job: Job, ref: MultipartRef): Promise<OpenParts> {
   const { parts: listed, partSize, key } = await job.uploads.multipart.list(ref, job.call);
   const { size } = await job.files.get(key, job.call);
   if (size !== fileSize) {
-    throw new UpstowError(`The upload to resume is of ${size} bytes, not ${fileSize}.`, {
+    throw new UpstowError(`The upload to resume has ${size} bytes, not ${fileSize}.`, {
       code: "VALIDATION_ERROR",
     });
   }

@@ -51,7 +51,7 @@ async function forward(connection: Connection, { receivers }: Development): Prom
     isTold = true;
     // biome-ignore lint/suspicious/noConsole: who debugs a webhook has to know where its events come from
     console.info(
-      `upstow: while you develop, events of ${connection.baseUrl} go straight to your webhook handlers. Nothing else has to run.`,
+      `upstow: in development, events from ${connection.baseUrl} go directly to your webhook handlers. Nothing else is needed.`,
     );
   };
   for await (const event of streamEvents(connection, { last: 0, onConnection, isUnheld: true })) {

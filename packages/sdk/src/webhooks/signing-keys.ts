@@ -27,7 +27,7 @@ export function listKeys({ currentKey, nextKey, testCurrentKey, testNextKey }: G
     ...testKeys.map((text) => ({ text, environment: "test" }) as const),
   ];
   if (keys.every(({ text }) => typeof text === "string" && text.startsWith("whsec_"))) return keys;
-  throw new DeliveryError("BAD_CONFIGURATION", "Signing keys begin with whsec_.");
+  throw new DeliveryError("BAD_CONFIGURATION", "Signing keys start with whsec_.");
 }
 
 /** The key that made the signature. If the token names none of them, all are tried. */

@@ -31,12 +31,10 @@ export default function AccountPage() {
     <>
       <h1>Account</h1>
       <section>
-        <h2>Where you are signed in</h2>
+        <h2>Active sessions</h2>
         <Sessions key={changes} />
         <p>
-          <Link to={workspace?.urlOf("activity") ?? "/activity"}>
-            Show sign-ins and changes to your account
-          </Link>
+          <Link to={workspace?.urlOf("activity") ?? "/activity"}>View account activity</Link>
         </p>
       </section>
       {factors.error !== null && <Failure error={factors.error} retry={factors.reload} />}

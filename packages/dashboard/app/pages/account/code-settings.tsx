@@ -34,7 +34,7 @@ export function CodeSettings({ factors, onChanged }: CodeSettingsProps) {
     <>
       <p className="dim">
         An authenticator app shows a new code every 30 seconds. Once turned on, signing in with the password
-        asks for it too.
+        also requires a code.
       </p>
       {factors.hasCodes ? (
         <p className="line">
@@ -56,7 +56,7 @@ export function CodeSettings({ factors, onChanged }: CodeSettingsProps) {
       {open === "off" && (
         <PasswordDialog
           title="Turn off one-time codes"
-          text="From then on the password alone lets you in. The recovery codes end too."
+          text="You will sign in with only your password. Your recovery codes stop working."
           submit="Turn off"
           onSubmit={turnOff}
           onClose={close}
@@ -65,7 +65,7 @@ export function CodeSettings({ factors, onChanged }: CodeSettingsProps) {
       {open === "renew" && codes.length === 0 && (
         <PasswordDialog
           title="New recovery codes"
-          text="The ones you have stop working."
+          text="Your current recovery codes stop working."
           submit="Create new codes"
           onSubmit={renew}
           onClose={close}

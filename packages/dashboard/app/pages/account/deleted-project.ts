@@ -17,7 +17,7 @@ export interface Purge {
 }
 
 export function formatLeft({ files, hasMoreFiles, storedBytes }: DeletedProject): string {
-  if (files === 0) return "only its events are left";
+  if (files === 0) return "only events left";
   return `${hasMoreFiles ? "more than " : ""}${formatFiles(files, storedBytes)}`;
 }
 

@@ -23,5 +23,5 @@ export function nameBrowser(userAgent: string): string {
     (names) => names.find(([sign]) => sign.test(userAgent))?.[1],
   );
   if (browser !== undefined && system !== undefined) return `${browser} on ${system}`;
-  return userAgent === "" ? "A program without a name" : userAgent;
+  return userAgent === "" ? "Unknown client" : userAgent;
 }

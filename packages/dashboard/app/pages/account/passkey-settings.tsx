@@ -53,7 +53,7 @@ export function PasskeySettings({ factors, onChanged }: { factors: Factors; onCh
         </p>
       ) : (
         <p className="dim below">
-          This browser offers no passkeys on this page. Open the dashboard over https, or as localhost.
+          This browser doesn't support passkeys on this page. Open the dashboard over HTTPS or as localhost.
         </p>
       )}
       {isAdding && <AddPasskey onClose={close} />}
@@ -62,7 +62,7 @@ export function PasskeySettings({ factors, onChanged }: { factors: Factors; onCh
           title="Remove passkey"
           text={
             <>
-              <SafeText text={removing.name} /> no longer lets you in.
+              <SafeText text={removing.name} /> can no longer be used to sign in.
             </>
           }
           submit="Remove"
@@ -89,7 +89,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
       <Form submit="Continue" busy="Waiting for the device…" onSubmit={submit}>
         <Field
           label="Name"
-          hint="Such as the device it is on."
+          hint="For example, the name of the device."
           maxLength={100}
           value={name}
           onChange={setName}

@@ -32,14 +32,14 @@ export function PurgeProject({ project, onPurged, onEnded, onClose }: PurgeProje
   return (
     <Dialog title="Purge project" onClose={onClose}>
       <Form
-        submit="Purge this project"
+        submit="Purge project"
         busy="Purging…"
         isDangerous
         isIncomplete={typed !== project.slug}
         onSubmit={submit}
       >
         <p>
-          Everything that is left of{" "}
+          Everything left of{" "}
           <strong>
             <SafeText text={project.name} />
           </strong>{" "}

@@ -6,8 +6,8 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
   return (
     <div className="stack">
       <p>
-        Each of these lets you in once, in place of a code, should the phone be lost. They are not shown
-        again: keep them where the phone is not.
+        If you lose your phone, each of these works once instead of a code. They won't be shown again: keep
+        them somewhere other than on your phone.
       </p>
       <output className="code secret">{text}</output>
       <p className="line">

@@ -34,14 +34,14 @@ export function TurnOnCodes({ onClose }: { onClose: () => void }) {
         </Form>
       ) : (
         <Form key="code" submit="Turn on" onSubmit={confirm}>
-          <p>Scan this with an authenticator app, or type in the key.</p>
+          <p>Scan this with an authenticator app, or enter the key.</p>
           <QrCode text={started.uri} />
           <p className="line">
             <code className="mono secret">{started.secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
             <CopyButton text={started.secret} label="Copy key" />
           </p>
           <Field
-            label="The code that it shows"
+            label="Code from the app"
             inputMode="numeric"
             autoComplete="one-time-code"
             autoFocus
@@ -64,7 +64,7 @@ function QrCode({ text }: { text: string }) {
     return { size, path: squares.join("") };
   }, [text]);
   return (
-    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="The key as a picture to scan">
+    <svg className="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="QR code of the key">
       <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" shapeRendering="crispEdges" />
     </svg>

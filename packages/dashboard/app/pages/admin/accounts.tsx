@@ -45,7 +45,7 @@ export function Accounts() {
           Create account
         </button>
       </Filters>
-      <ListState list={list} empty={<Empty title="No account matches" />}>
+      <ListState list={list} empty={<Empty title="No matching accounts" />}>
         <ScrollTable label="Accounts">
           <thead>
             <tr>

@@ -75,7 +75,7 @@ function Standing({ status }: { status: Status }) {
         <div className="notice bad" role="alert">
           <p>
             {formatMany(storage.damagedObjects, "stored object is", "stored objects are")} damaged and not
-            served. Restore from a backup what is damaged: the next check takes it back.
+            served. Restore the damaged objects from a backup: the next check serves them again.
           </p>
         </div>
       )}
@@ -95,7 +95,7 @@ function Standing({ status }: { status: Status }) {
           <dl>
             <Fact name="Health" value={storage.problem === null ? "Healthy" : "Not responding"} />
             <Fact name="Kind" value={storage.kind === "s3" ? "S3 bucket" : "disk"} />
-            <Fact name="Files hold" value={formatBytes(status.storedBytes)} />
+            <Fact name="Stored files" value={formatBytes(status.storedBytes)} />
             {storage.freeBytes !== null && storage.totalBytes !== null && (
               <Fact
                 name="Disk"
@@ -113,8 +113,8 @@ function Standing({ status }: { status: Status }) {
           <h2>Queues</h2>
           <dl>
             <Fact name="Webhooks waiting" value={formatCount(queues.webhooksWaiting)} />
-            <Fact name="Being sent" value={formatCount(queues.webhooksUnderWay)} />
-            <Fact name="Oldest is late by" value={`${formatCount(queues.webhookOldestDueSec)} s`} />
+            <Fact name="Webhooks in progress" value={formatCount(queues.webhooksUnderWay)} />
+            <Fact name="Oldest webhook overdue by" value={`${formatCount(queues.webhookOldestDueSec)} s`} />
             <Fact name="Slow endpoints" value={formatCount(queues.failingEndpoints)} />
             <Fact name="Deletions waiting" value={formatCount(queues.deletionsWaiting)} />
             <Fact name="Open uploads" value={formatCount(queues.openUploads)} />

@@ -29,7 +29,7 @@ export function EditAccount({ account, onClose }: { account: AccountItem; onClos
     onClose();
   };
   return (
-    <Dialog title="Change account" onClose={onClose}>
+    <Dialog title="Edit account" onClose={onClose}>
       <Form submit="Save" onSubmit={submit}>
         <p>
           <SafeText text={account.email} />
@@ -44,13 +44,13 @@ export function EditAccount({ account, onClose }: { account: AccountItem; onClos
               min={least}
               step={1}
               required={false}
-              placeholder="as usual"
+              placeholder="Default"
               value={own[name] ?? ""}
               onChange={(text) => setOwn((before) => ({ ...before, [name]: text }))}
             />
           ))}
         {!account.mayOwnProjects && (
-          <p>This account was created by an invitation. Saving a tier lets it own projects.</p>
+          <p>This account was created by an invitation. Once you save a tier, it can own projects.</p>
         )}
         <p className="dim">Takes effect on the next request.</p>
       </Form>

@@ -9,16 +9,16 @@ export interface Report {
 }
 
 const titles: Record<string, string> = {
-  scrub: "Scrub: reads all stored bytes again and compares their checksums",
-  sweep: "Sweep: removes what uploads left behind",
+  scrub: "Scrub: rereads all stored bytes and compares checksums",
+  sweep: "Sweep: removes leftovers of uploads",
   verify: "Check: compares files, stored objects and usage counters",
-  "verify-command": "The last upstow verify",
+  "verify-command": "Last upstow verify",
 };
 /** Of one and of many. */
 const labels: Record<string, [string, string]> = {
   checkedBlobs: ["object checked", "objects checked"],
   damaged: ["damaged", "damaged"],
-  mended: ["sound again", "sound again"],
+  mended: ["recovered", "recovered"],
   temporaryFiles: ["temporary file removed", "temporary files removed"],
   orphanedObjects: ["object without a record removed", "objects without a record removed"],
   forgottenRecords: ["old record removed", "old records removed"],
@@ -26,7 +26,7 @@ const labels: Record<string, [string, string]> = {
   stagedObjects: ["staged object removed", "staged objects removed"],
   checkedFiles: ["file checked", "files checked"],
   damagedFiles: ["damaged file", "damaged files"],
-  uncheckedFiles: ["file out of reach", "files out of reach"],
+  uncheckedFiles: ["unreachable file", "unreachable files"],
   orphans: ["object without a file", "objects without a file"],
   wrongCounters: ["wrong counter", "wrong counters"],
   abandonedUploads: ["abandoned upload ended", "abandoned uploads ended"],

@@ -25,8 +25,8 @@ export function NewAccount({ onClose }: { onClose: () => void }) {
       ) : (
         <div className="stack">
           <p>
-            Pass this link on to <SafeText text={email} />. It works once, within 24 hours, and is not shown
-            again. Later ones come from <code className="mono">upstow account login-link</code>.
+            Send this link to <SafeText text={email} />. It works once, within 24 hours, and won't be shown
+            again. Create more with <code className="mono">upstow account login-link</code>.
           </p>
           <output className="code secret">{link}</output>
           <CopyButton text={link} label="Copy link" />

@@ -41,15 +41,15 @@ function Credentials(props: { token: string; known: string | null; onEntered: ()
     <Form
       className="card"
       submit="Open the dashboard"
-      busy="One moment…"
+      busy="Signing in…"
       onSubmit={submit}
       footer={<SignInHint />}
     >
       <h1>Welcome</h1>
       <p className="dim">
         {known === null
-          ? "You own this installation. Choose how you will sign in from now on."
-          : "Choose how you will sign in from now on. All other sessions of this account end, and its passkeys and one-time codes are removed."}
+          ? "You own this installation. Choose how to sign in from now on."
+          : "Choose how to sign in from now on. All other sessions of this account end, and its passkeys and one-time codes are removed."}
       </p>
       <EmailField value={email} onChange={setEmail} />
       <NewPasswordField label="Password" value={password} onChange={setPassword} />
@@ -60,7 +60,7 @@ function Credentials(props: { token: string; known: string | null; onEntered: ()
 function SignInHint() {
   return (
     <p className="dim">
-      Done this before? <Link to="/">Sign in</Link>
+      Already have an account? <Link to="/">Sign in</Link>
     </p>
   );
 }

@@ -23,11 +23,11 @@ export function CodeStep({ ticket, onEntered, onBack }: CodeStepProps) {
       }}
       footer={
         <button type="button" className="link" onClick={onBack}>
-          Start again
+          Start over
         </button>
       }
     >
-      <h1>One more step</h1>
+      <h1>Two-factor authentication</h1>
       <Field
         label="One-time code"
         hint="From your authenticator app, or one of your recovery codes."

@@ -71,7 +71,7 @@ export default function Join({ onEntered }: { onEntered: () => void }) {
         >
           <Offer invitation={invitation} />
           <p>
-            It is meant for <SafeText text={invitation.email} />, and you are signed in as{" "}
+            It is for <SafeText text={invitation.email} />, and you are signed in as{" "}
             <SafeText text={account.email} />.
           </p>
         </Form>
@@ -118,7 +118,7 @@ function Enter(props: { token: string; invitation: Invitation; join: () => Promi
         </strong>
       </p>
       <PasswordField
-        hint="Of your account, if you have one here; otherwise choose one of at least 10 characters."
+        hint="If you have an account here, enter its password. Otherwise choose one with at least 10 characters."
         minLength={10}
         value={password}
         onChange={setPassword}

@@ -36,7 +36,7 @@ function notDone(error: unknown): never {
   const isKnown = error instanceof Error && error.name === "InvalidStateError";
   throw new ApiError(
     0,
-    isKnown ? "This device is registered already." : "The passkey was not used.",
+    isKnown ? "This device is already registered." : "The passkey request was cancelled or failed.",
     isKnown ? "" : "Try again, or use your password.",
   );
 }

@@ -78,7 +78,7 @@ export function BulkDialog({ task, selection, onDone, onClose }: BulkDialogProps
         )}
         {missing > 0 && (
           <p className="notice" role="alert">
-            {`${formatMany(changed, "file")} changed. ${formatMany(missing, "file")} could not be: deleted or expired meanwhile.`}
+            {`${formatMany(changed, "file")} changed. ${formatMany(missing, "file")} not changed: deleted or expired meanwhile.`}
           </p>
         )}
       </Form>

@@ -29,7 +29,7 @@ export function ChoiceBar({ choice, mayChooseMore, mayChange, onDelete, onTask }
         {matching !== null
           ? `All ${formatCount(count)} that match are selected (${formatBytes(matching.bytes)})`
           : count === mostChosen
-            ? `${formatCount(mostChosen)} selected, the most one by one`
+            ? `${formatCount(mostChosen)} selected, the maximum for single selection`
             : `${formatCount(count)} selected`}
       </span>
       {matching === null && mayChooseMore && (

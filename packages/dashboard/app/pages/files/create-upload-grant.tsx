@@ -36,8 +36,8 @@ export function CreateUploadGrant({ slugs }: { slugs: string[] }) {
     return (
       <div className="stack">
         <p>
-          Copy this grant now; it is not shown again. It expires {formatTime(grant.expiresAt)}. Anyone who has
-          it can upload to this route without an API key, and cannot read or list files.
+          Copy this grant now; it won't be shown again. It expires {formatTime(grant.expiresAt)}. Anyone who
+          has it can upload to this route without an API key, but can't read or list files.
         </p>
         <output className="code secret">{grant.token}</output>
         <CopyButton text={grant.token} label="Copy grant" />

@@ -37,7 +37,7 @@ export async function downloadFiles(api: string, files: Archived[], mayLink: boo
 export function downloadMatching(api: string, matching: Matching): void {
   if (matching.count > ARCHIVE_FOUND_MAX || matching.bytes > ARCHIVE_BYTES_MAX) {
     throw new Error(
-      `An archive holds at most ${formatCount(ARCHIVE_FOUND_MAX)} files and ${formatBytes(ARCHIVE_BYTES_MAX)}. Narrow the search.`,
+      `An archive can contain at most ${formatCount(ARCHIVE_FOUND_MAX)} files and ${formatBytes(ARCHIVE_BYTES_MAX)}. Narrow the search.`,
     );
   }
   save(`/dashboard/api${api}/search/archive?${new URLSearchParams(toBody(matching))}`);
@@ -50,7 +50,7 @@ function splitUp(files: Archived[]): Archived[][] {
   for (const file of files) {
     if (file.size > ARCHIVE_BYTES_MAX) {
       throw new Error(
-        `A file is larger than the ${formatBytes(ARCHIVE_BYTES_MAX)} of an archive. Download it by itself.`,
+        `A file is over the ${formatBytes(ARCHIVE_BYTES_MAX)} limit of an archive. Download it separately.`,
       );
     }
     bytes += file.size;

@@ -35,8 +35,8 @@ export function ExpiryChoice({ value, onChange }: { value: Expiry; onChange: (va
         label="Expires"
         hint={
           after === "never"
-            ? "The file stays until it is deleted."
-            : "The file is deleted then and cannot be restored."
+            ? "The file is kept until it is deleted."
+            : "The file is deleted at that time and can't be restored."
         }
         options={options}
         value={after}

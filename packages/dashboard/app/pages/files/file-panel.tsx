@@ -117,7 +117,7 @@ function Missing() {
     <Empty title="File not found">
       <p>It was deleted, has expired, or is not a {environment} file of this project.</p>
       <Link className="button" to={urlOf("trash")}>
-        Look in the trash
+        Check the trash
       </Link>
     </Empty>
   );
@@ -189,10 +189,10 @@ function Actions({ file, link, hasContent, onDelete }: ActionsProps) {
 }
 
 const scanLabels: Record<ScanState, string> = {
-  pending: "Waiting for its scan. Nobody can read it.",
+  pending: "Waiting for scan. Not readable yet.",
   clean: "Clean",
   infected: "Infected",
-  unscanned: "Not scanned: larger than the scanner takes",
+  unscanned: "Not scanned: too large for the scanner",
 };
 
 /** Without a value while the source has not said the size. */

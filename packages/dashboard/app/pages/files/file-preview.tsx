@@ -26,7 +26,7 @@ export function FilePreview({ file, url, onMeasured }: FilePreviewProps) {
   const type = file.type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const fail = () => setBroken(true);
   if (file.status !== "UPLOADED") return null;
-  if (isBroken) return <p className="dim">The browser cannot show this file.</p>;
+  if (isBroken) return <p className="dim">This file can't be previewed in the browser.</p>;
   if (type.startsWith("image/"))
     return (
       <img
@@ -84,7 +84,7 @@ async function readStart(url: string, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, options).catch(() => {
     throw unreachable();
   });
-  if (!response.ok) throw new Error(`The file could not be read: the response was ${response.status}.`);
+  if (!response.ok) throw new Error(`The file could not be read: status ${response.status}.`);
   return (await response.text()).slice(0, textBytes);
 }
 

@@ -15,9 +15,7 @@ export function FileTimeline({ file }: { file: FoundFile }) {
   return (
     <section aria-label="Timeline">
       <h3>Timeline</h3>
-      {data !== null && data.logs.length === 0 && (
-        <p className="dim">No log entries are kept of this file.</p>
-      )}
+      {data !== null && data.logs.length === 0 && <p className="dim">No log entries for this file.</p>}
       <ul className="rows small-rows timeline">
         {data?.logs.map((log) => (
           <LogRow key={log.id} log={log} isInFile />
@@ -25,7 +23,7 @@ export function FileTimeline({ file }: { file: FoundFile }) {
       </ul>
       <p className="dim more">Downloads are not logged.</p>
       <p className="more">
-        <Link to={`${urlOf("webhooks")}?text=${file.id}`}>Webhook deliveries of this file</Link>
+        <Link to={`${urlOf("webhooks")}?text=${file.id}`}>Webhook deliveries for this file</Link>
       </p>
     </section>
   );

@@ -49,7 +49,7 @@ export function FileVariants({ fileKey }: { fileKey: string }) {
         </ul>
       )}
       <p>
-        {loaded.data !== null && variants.length === 0 && "None has been made yet. "}
+        {loaded.data !== null && variants.length === 0 && "No variants yet. "}
         <Link to={studio(null)}>Open in the image studio</Link>
       </p>
     </>

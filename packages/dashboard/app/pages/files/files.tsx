@@ -204,7 +204,7 @@ function Nothing(props: NothingProps) {
   if (props.isLeaving) return <Empty title="No files left" />;
   if (isFiltered(props.filter)) {
     return (
-      <Empty title="Nothing matches">
+      <Empty title="No matching files">
         <FilterNote filter={props.filter} />
         <button type="button" onClick={props.onClear}>
           Show all files

@@ -109,5 +109,5 @@ function momentBefore(hours: string): string {
 }
 
 function emptyTitle(filter: string): string {
-  return filter === "" ? "No log entries yet" : "Nothing matches";
+  return filter === "" ? "No log entries yet" : "No matching entries";
 }

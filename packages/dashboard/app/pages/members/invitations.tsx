@@ -85,8 +85,7 @@ function Invite({ path, onInvited }: { path: string; onInvited: () => void }) {
     return (
       <div className="stack">
         <p>
-          Pass this link on to <SafeText text={email} />. It works once, within 7 days, and is not shown
-          again.
+          Send this link to <SafeText text={email} />. It works once, within 7 days, and won't be shown again.
         </p>
         <output className="code secret">{link}</output>
         <CopyButton text={link} label="Copy link" />

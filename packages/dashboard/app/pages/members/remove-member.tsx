@@ -35,11 +35,11 @@ export function RemoveMember({ member, isSelf, path, onRemoved, onClose }: Remov
     <Dialog title={isSelf ? "Leave the project" : "Remove member"} onClose={onClose}>
       <Form submit={isSelf ? "Leave" : "Remove"} isDangerous onSubmit={submit}>
         {isSelf ? (
-          <p>You will see nothing of this project any more. Only an owner can let you in again.</p>
+          <p>You will lose access to this project. Only an owner can invite you again.</p>
         ) : (
           <p>
-            <SafeText text={member.email} /> sees nothing of this project any more, from the next request on.
-            API keys that they know keep working until you revoke them.
+            <SafeText text={member.email} /> loses access to this project with the next request. API keys they
+            know keep working until you revoke them.
           </p>
         )}
       </Form>

@@ -20,7 +20,7 @@ export function FailingWebhooks() {
       <header>
         <Icon of={circleAlertIcon} />
         <h2 id="failing">Failed webhooks</h2>
-        <Link to={`${urlOf("webhooks")}?status=dead`}>See why and resend</Link>
+        <Link to={`${urlOf("webhooks")}?status=dead`}>View and resend</Link>
       </header>
       <ul className="rows">
         {data.deliveries.map((delivery) => (

@@ -27,7 +27,7 @@ export function GetStarted() {
           {secret === null ? (
             <>
               <p className="dim">
-                Your server sends it with every request. Keys of this page work with {environment} files.
+                Your server sends it with every request. Keys created here work with {environment} files.
               </p>
               {mayChange && (
                 <button type="button" className="primary" disabled={isBusy} onClick={() => void createKey()}>
@@ -38,8 +38,8 @@ export function GetStarted() {
             </>
           ) : (
             <p>
-              The snippets below contain it. Copy it now: it is not shown again. You can revoke it under{" "}
-              <Link to={urlOf("settings/keys")}>Settings</Link>.
+              It is included in the snippets below. Copy it now: it won't be shown again. You can revoke it
+              under <Link to={urlOf("settings/keys")}>Settings</Link>.
             </p>
           )}
         </Step>
@@ -52,7 +52,7 @@ export function GetStarted() {
         <Step title="Upload the first file" isDone={false}>
           <p className="dim">
             Run your app, or <Link to={urlOf("files")}>drop a file here in the dashboard</Link>. This page
-            then shows what happens in the project.
+            then shows the project's activity.
           </p>
         </Step>
       </ol>
@@ -104,8 +104,8 @@ function Snippets({ apiKey }: { apiKey: string }) {
 }
 
 const hints: Record<Kind, string> = {
-  app: "Run this in your app's folder. It detects the framework, shows its changes, and writes them.",
-  packages: "The packages of this instance, in its own version.",
+  app: "Run this in your app's folder. It detects the framework, shows the changes, and asks before writing.",
+  packages: "This instance's packages, in the matching version.",
   curl: "Requests an upload URL, sends the bytes, and completes the upload.",
 };
 

@@ -116,7 +116,7 @@ function RouteRow({
         <Dialog title="Delete route" onClose={() => setDeleting(false)}>
           <Form submit="Delete route" isDangerous onSubmit={remove}>
             <p>
-              New uploads to <SafeText text={route.slug} /> will be rejected. Its files stay.
+              New uploads to <SafeText text={route.slug} /> will be rejected. Its files are kept.
             </p>
           </Form>
         </Dialog>

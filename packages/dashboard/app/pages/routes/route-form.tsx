@@ -50,7 +50,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
     <Form submit="Save" onSubmit={submit}>
       <Field
         label="Slug"
-        hint="Uploads use it to name this route. Letters, digits, _ and -."
+        hint="Uploads refer to the route by its slug. Letters, digits, _ and -."
         maxLength={100}
         pattern="[A-Za-z0-9_\-]+"
         title="Letters, digits, _ and -"
@@ -73,7 +73,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
       </div>
       <Field
         label="Delete files after days"
-        hint="Counts from each upload. Empty keeps them."
+        hint="Counted from each upload. Leave empty to keep files."
         type="number"
         required={false}
         min={1}
@@ -84,7 +84,7 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
       />
       <Choice
         label="Virus scan"
-        hint="Files cannot be read until they are clean. Infected files are deleted."
+        hint="Files can't be read until they are found clean. Infected files are deleted."
         options={scanChoices}
         value={scan}
         onChange={setScan}

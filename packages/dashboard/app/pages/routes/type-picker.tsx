@@ -24,7 +24,7 @@ export function TypePicker({ types, onChange }: TypePickerProps) {
   const add = () => {
     const type = text.trim().toLowerCase();
     if (type === "") return;
-    if (type !== "*/*" && !form.test(type)) return setProblem("A type looks like image/png or image/*.");
+    if (type !== "*/*" && !form.test(type)) return setProblem("Enter a type such as image/png or image/*.");
     setProblem("");
     setText("");
     if (!types.includes(type)) onChange([...types, type]);

@@ -105,7 +105,7 @@ function CreateKey({ onCreated }: { onCreated: () => void }) {
   if (secret !== "") {
     return (
       <div className="stack">
-        <p>Copy the key now. It is not shown again. If you lose it, revoke it and create another.</p>
+        <p>Copy the key now. It won't be shown again. If you lose it, revoke it and create another.</p>
         <output className="code secret">{secret}</output>
         <CopyButton text={secret} label="Copy key" />
       </div>

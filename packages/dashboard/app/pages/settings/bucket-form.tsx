@@ -44,9 +44,9 @@ export function BucketForm({ known, onSaved }: { known: Bucket | null; onSaved: 
   return (
     <Form submit="Test and save" busy="Testing the bucket…" onSubmit={save}>
       <Field label="Endpoint" hint="Empty for Amazon S3." type="url" required={false} {...bind("endpoint")} />
-      <Field label="Region" hint="us-east-1 unless given." required={false} {...bind("region")} />
+      <Field label="Region" hint="Default: us-east-1." required={false} {...bind("region")} />
       <Field label="Bucket" {...bind("bucket")} />
-      <Field label="Prefix" hint="In front of every object's name." required={false} {...bind("prefix")} />
+      <Field label="Prefix" hint="Prepended to every object name." required={false} {...bind("prefix")} />
       <label className="inline">
         <input
           type="checkbox"
@@ -55,7 +55,7 @@ export function BucketForm({ known, onSaved }: { known: Bucket | null; onSaved: 
         />
         Bucket in the path instead of the host name
       </label>
-      <Field label="Access key id" {...bind("accessKeyId")} />
+      <Field label="Access key ID" {...bind("accessKeyId")} />
       <Field
         label="Secret access key"
         type="password"

@@ -32,14 +32,14 @@ export function CdnDomain() {
         <CopyButton text={ownUrl ?? cdnUrl} label="Copy base URL" />
       </p>
       {!isOwner ? (
-        <p className="dim">The owner of the project can set a custom domain.</p>
+        <p className="dim">The project owner can set a custom domain.</p>
       ) : ownUrl === null ? (
         <NewDomain cdnUrl={cdnUrl} onSaved={loaded.reload} />
       ) : (
         <OwnDomain key={ownUrl} onRemoved={loaded.reload} />
       )}
       <p className="dim below">
-        <a href="/docs/delivery">How to put a CDN in front</a>
+        <a href="/docs/delivery">Set up a CDN</a>
       </p>
     </>
   );
@@ -117,7 +117,7 @@ function OwnDomain({ onRemoved }: { onRemoved: () => void }) {
   return (
     <>
       <p role="status" className={state !== null && state.problem !== null ? "notice bad" : undefined}>
-        {state !== null && (state.problem ?? "The domain works and leads to this service.")}
+        {state !== null && (state.problem ?? "The domain works and points to this service.")}
       </p>
       {error !== null && <Failure error={error} />}
       <p className="line">
@@ -129,8 +129,8 @@ function OwnDomain({ onRemoved }: { onRemoved: () => void }) {
         </button>
       </p>
       <p className="dim">
-        Without it, URLs begin with the installation’s own domain again. Keep the DNS record as long as URLs
-        that begin with it are in use.
+        URLs will start with the installation’s domain again. Keep the DNS record as long as URLs with the
+        custom domain are in use.
       </p>
     </>
   );

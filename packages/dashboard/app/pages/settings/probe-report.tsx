@@ -15,7 +15,9 @@ export function ProbeReport({ result }: { result: ProbeResult }) {
   return (
     <div className={result.ok ? "notice" : "notice bad"} role="status">
       <p>
-        {result.ok ? "The bucket works: written, read, copied and removed." : "The bucket cannot be used."}
+        {result.ok
+          ? "The bucket works: write, read, copy and delete succeeded."
+          : "The bucket cannot be used."}
       </p>
       {result.unusable !== null && (
         <p>
@@ -24,7 +26,7 @@ export function ProbeReport({ result }: { result: ProbeResult }) {
       )}
       {result.refused.map(({ act, reason }) => (
         <p key={act}>
-          May not {act}: <SafeText text={reason} />
+          Not allowed to {act}: <SafeText text={reason} />
         </p>
       ))}
       {result.allowsBrowsers === false && (

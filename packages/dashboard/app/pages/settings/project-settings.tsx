@@ -35,8 +35,8 @@ export function ProjectSettings() {
           <section>
             <h2>Delete project</h2>
             <p className="dim">
-              Its keys stop working immediately. Its files are still served until the account that pays for
-              the project purges them under Account.
+              Its keys stop working immediately. Its files are served until the account that owns the project
+              purges them under Account.
             </p>
             <button type="button" className="danger" onClick={() => setDeleting(true)}>
               Delete project
@@ -44,7 +44,7 @@ export function ProjectSettings() {
           </section>
         </>
       ) : (
-        <p className="dim">Its owner can rename and delete it.</p>
+        <p className="dim">Only the project owner can rename or delete it.</p>
       )}
       {isDeleting && (
         <Dialog title="Delete project" onClose={() => setDeleting(false)}>
@@ -62,12 +62,12 @@ function RenameForm(props: { name: string }) {
     await callApi("PATCH", `/projects/${project.id}`, { name });
     reloadProjects();
   };
-  const unseen = showHidden(name) === name ? "" : ` With what cannot be seen: ${showHidden(name)}`;
+  const unseen = showHidden(name) === name ? "" : ` With hidden characters: ${showHidden(name)}`;
   return (
     <Form className="stack narrow" submit="Rename" isIncomplete={name === props.name} onSubmit={submit}>
       <Field
         label="Project name"
-        hint={`The slug stays as it is.${unseen}`}
+        hint={`The slug does not change.${unseen}`}
         maxLength={100}
         value={name}
         onChange={setName}

@@ -14,10 +14,14 @@ export function SigningKeys() {
     <>
       <h2>Webhook signing keys</h2>
       <p className="dim">
-        Every delivery of the <strong>{environment}</strong> environment is signed with the current key. Let
-        your receiver know both keys: when they are rotated, the next one becomes the current one.
+        Every delivery of the <strong>{environment}</strong> environment is signed with the current key. Add
+        both keys to your endpoint: after a rotation, the next key becomes the current one.
       </p>
-      {mayChange ? <OwnKeys /> : <p className="dim">Developers of the project see them.</p>}
+      {mayChange ? (
+        <OwnKeys />
+      ) : (
+        <p className="dim">Only the project's developers and owners can see them.</p>
+      )}
     </>
   );
 }
@@ -88,8 +92,8 @@ function Rotate({ path, onDone }: { path: string; onDone: () => void }) {
   return (
     <div className="stack">
       <p>
-        The next key becomes the current one, and a new next key is made. For a day deliveries are signed with
-        the old key too, in the header of Standard Webhooks.
+        The next key becomes the current one, and a new next key is created. For a day, deliveries are also
+        signed with the old key, in the Standard Webhooks header.
       </p>
       {error !== null && <Failure error={error} />}
       <button
@@ -98,7 +102,7 @@ function Rotate({ path, onDone }: { path: string; onDone: () => void }) {
         disabled={isBusy}
         onClick={() => void rotate()}
       >
-        {mustForce ? "Rotate all the same" : "Rotate now"}
+        {mustForce ? "Rotate anyway" : "Rotate now"}
       </button>
     </div>
   );

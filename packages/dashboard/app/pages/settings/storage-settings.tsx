@@ -26,10 +26,10 @@ export function StorageSettings() {
     <>
       <h2>Storage</h2>
       <p className="dim">
-        New files can go to your own bucket at any S3-compatible provider. Files that are stored already stay
-        where they are. Images there cannot be made into variants.
+        Store new files in your own bucket at any S3-compatible provider. Existing files stay where they are.
+        Image variants are not available for files in your bucket.
       </p>
-      {isOwner ? <OwnStorage /> : <p className="dim">The owner of the project sets it.</p>}
+      {isOwner ? <OwnStorage /> : <p className="dim">Only the project owner can change this.</p>}
     </>
   );
 }
@@ -116,7 +116,7 @@ function BucketView({ storage, onEdit, onRemoved }: BucketViewProps) {
       {error !== null && <Failure error={error} />}
       <p className="line">
         <button type="button" disabled={isBusy} onClick={() => void probe()}>
-          Try it
+          Test bucket
         </button>
         <button type="button" onClick={onEdit}>
           Change

@@ -20,7 +20,7 @@ interface Size {
 export function CallSnippets({ body, size }: { body: Body; size: Size | null }) {
   return (
     <section>
-      <h2>The call</h2>
+      <h2>API call</h2>
       <CodeBlock label="curl" code={toCurl(body)} />
       <CodeBlock label="SDK" code={toSdk(body)} />
       <UrlMaker key={JSON.stringify(body)} body={body} size={size} />
@@ -41,7 +41,7 @@ function UrlMaker({ body, size }: { body: Body; size: Size | null }) {
       <>
         <CodeBlock label="HTML" code={toHtml(made.url, size)} />
         <p className="dim" role="status">
-          {counted ? `Counted as ${units}` : "Counted before in this month"}: {formatCount(used)} of{" "}
+          {counted ? `Counted as ${units}` : "Already counted this month"}: {formatCount(used)} of{" "}
           {formatCount(limit)} used.
           {made.expiresAt !== null && ` The URL works until ${new Date(made.expiresAt).toLocaleString()}.`}
         </p>
@@ -54,9 +54,9 @@ function UrlMaker({ body, size }: { body: Body; size: Size | null }) {
       {mayChange && (
         <p className="line">
           <button type="button" className="primary" disabled={isBusy} onClick={() => void make()}>
-            Create the URL and its HTML
+            Create URL and HTML
           </button>
-          <small>Costs {units}, once a month for each variant.</small>
+          <small>Costs {units}, once per month and variant.</small>
         </p>
       )}
     </>

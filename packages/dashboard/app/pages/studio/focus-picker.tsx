@@ -54,7 +54,7 @@ export function FocusPicker({ file, onChanged }: FocusPickerProps) {
       {error !== null && <Failure error={error} />}
       {url != null && (
         <button type="button" className="focus-picture" disabled={!mayChange} onClick={press}>
-          <img src={url} alt="Press what stays in view" draggable={false} />
+          <img src={url} alt="Click the part to keep in view" draggable={false} />
           <span className="focus-point" style={{ left: `${x * 100}%`, top: `${y * 100}%` }} />
         </button>
       )}

@@ -54,8 +54,8 @@ function NoImages({ isLoading, hasFailed, name }: { isLoading: boolean; hasFaile
   if (hasFailed) return null;
   if (isLoading) return <Loading />;
   return (
-    <Empty title={name === "" ? "No images yet" : "Nothing matches"}>
-      <p>JPEG, PNG, WebP, GIF and AVIF files of this environment show up here.</p>
+    <Empty title={name === "" ? "No images yet" : "No matching images"}>
+      <p>JPEG, PNG, WebP, GIF and AVIF files of this environment appear here.</p>
       {name === "" && (
         <Link className="button" to={urlOf("files")}>
           Upload images

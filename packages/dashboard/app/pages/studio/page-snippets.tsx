@@ -16,13 +16,13 @@ export function PageSnippets({ file, body: { key: _, delivery: __, quality, ...r
   const options: Options = { ...rest, quality: isListed ? quality : IMAGE_QUALITIES[0] };
   return (
     <section>
-      <h2>In a page</h2>
+      <h2>HTML</h2>
       <CodeBlock label="Responsive HTML" code={toHtml(file, options)} />
       <CodeBlock label="React" code={toReact(options)} />
       <p className="dim">
-        These URLs need no call, and cost one unit per file and month.
+        These URLs need no API call, and cost one unit per file and month.
         {!isListed &&
-          ` They have quality ${options.quality}: ${quality} is not on the list of projects, which imageQualities changes.`}
+          ` They have quality ${options.quality}: ${quality} is not in the project's imageQualities.`}
       </p>
     </section>
   );

@@ -21,7 +21,7 @@ export function RenderView({ renders, shown, originalBytes, onShow, onMeasured }
   return (
     <div className="render">
       <fieldset className="weights">
-        <legend>Bytes in each format</legend>
+        <legend>Size by format</legend>
         {outputFormats.map((format) => (
           <label key={format}>
             <input type="radio" name="shown" checked={shown === format} onChange={() => onShow(format)} />

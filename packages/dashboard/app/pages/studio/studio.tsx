@@ -27,7 +27,7 @@ export default function Studio() {
         <h1>Image studio</h1>
         <Empty title="The studio needs a live file">
           <p>
-            Pages show test files at <code>/i/</code> as they show live ones; the studio works with live
+            Test files are served at <code>/i/</code> like live ones, but the studio only works with live
             files. <Link to={addressOf(project.id, "live", "studio")}>Switch to live</Link>
           </p>
         </Empty>
@@ -100,7 +100,7 @@ function Bench({ imageKey }: { imageKey: string }) {
         />
       </div>
       {toStudioQuery(imageKey, knobs) === "" ? (
-        <p className="notice">Give a width or a height from 1 to 4,096.</p>
+        <p className="notice">Enter a width or height from 1 to 4,096.</p>
       ) : (
         <>
           {file.data.file.access === "public" && (

@@ -51,11 +51,11 @@ function RateLimitsNote() {
       <p>
         Each API key can send <strong>{show(data.upload)}</strong> upload,{" "}
         <strong>{show(data.transform)}</strong> transform and <strong>{show(data.other)}</strong> other
-        requests per minute; all keys of the account together get {ACCOUNT_RATE_FACTOR} times that. A small
-        file takes two upload requests.
+        requests per minute; all keys of the account share {ACCOUNT_RATE_FACTOR} times that. A small file
+        takes two upload requests.
       </p>
       <p className="dim">
-        Requests beyond the limit get 429 and appear in the logs as <code>rate.limited</code>. The operator
+        Requests over the limit return 429 and appear in the logs as <code>rate.limited</code>. The operator
         raises it for all keys with <code>UPSTOW_RATE_LIMITS</code>, and for one Enterprise account under
         Installation or with <code>upstow account set-limits</code>.
       </p>

@@ -88,7 +88,7 @@ function EndpointCard({ url, slugs, endpoint, dayCount, isSelected, onSelect }: 
         <SafeText text={url} />
       </span>
       <span className="cut dim">
-        {slugs.length === 0 ? "No route uses it now" : <SafeText text={slugs.join(", ")} />}
+        {slugs.length === 0 ? "Not used by any route" : <SafeText text={slugs.join(", ")} />}
       </span>
       <span className="endpoint-facts">
         <span>

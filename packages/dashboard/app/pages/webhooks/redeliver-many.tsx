@@ -60,9 +60,7 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
             onChange={(event) => setSince(event.target.value)}
           />
         </label>
-        {routeSlug !== "" && (
-          <p className="dim">Only deliveries of the route that the list is filtered by.</p>
-        )}
+        {routeSlug !== "" && <p className="dim">Only deliveries of the filtered route.</p>}
         {error !== null && <Failure error={error} />}
         <p role="status">
           {counted !== null && queued === null && `${formatMany(counted, "matches", "match")}.`}

@@ -109,7 +109,7 @@ export default function Webhooks() {
               </p>
             </Empty>
           ) : (
-            <Empty title="Nothing matches" />
+            <Empty title="No matching deliveries" />
           )
         }
       >

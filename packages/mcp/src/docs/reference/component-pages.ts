@@ -18,7 +18,7 @@ function renderEntry({ name, slug, description, keywords, props, usage }: Catalo
   const rows = props.map((prop) => [
     `\`${prop.name}\`${prop.isRequired ? ", needed" : ""}`,
     `\`${prop.type}\``,
-    prop.description + (prop.default === undefined ? "" : ` Unless given: \`${prop.default}\`.`),
+    prop.description + (prop.default === undefined ? "" : ` Default: \`${prop.default}\`.`),
   ]);
   return `## ${name}
 
@@ -30,6 +30,6 @@ ${usage.trim()}
 
 ${table(["Prop", "Type", "Description"], rows)}
 
-To own its source: \`npx shadcn add <your service>/r/${slug}.json\`
+To copy its source into your project: \`npx shadcn add <your service>/r/${slug}.json\`
 `;
 }

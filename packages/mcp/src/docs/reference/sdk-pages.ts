@@ -15,8 +15,7 @@ const entryPoints: EntryPoint[] = [
   {
     path: "server-client",
     title: "SDK: @upstow/sdk",
-    summary:
-      "The client for servers, scripts and tools: every call, its options and the types of its answers.",
+    summary: "The client for servers, scripts and tools: every call, its options and its response types.",
     files: ["sdk/src/index.ts"],
   },
   {
@@ -35,7 +34,7 @@ const entryPoints: EntryPoint[] = [
   {
     path: "webhooks",
     title: "SDK: @upstow/sdk/webhooks",
-    summary: "The verifier of webhook signatures.",
+    summary: "The webhook signature verifier.",
     files: ["sdk/src/webhooks/index.ts"],
   },
   {
