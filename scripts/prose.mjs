@@ -9,7 +9,7 @@ const patterns = [
   [/\be-mail/i, '"email"'],
   [/\d (?:an?|each|every) (?:second|minute|hour|day|month)\b/, '"30 per minute"'],
   [
-    /(?<!connection )\brefus(?:e|ed|es|ing|al|als)\b(?! to\b| when left out)/i,
+    /(?<!connection |default: )\brefus(?:e|ed|es|ing|al|als)\b(?! to\b)/i,
     '"reject", "rejected", "rejection"',
   ],
   [/\bgiv(?:e|es|en|ing) out\b/i, '"serve", "served"'],
@@ -40,16 +40,34 @@ const patterns = [
   [/\bfound out\b|\bfinds out which\b/i, '"determined", "detects"'],
   [/\bthat (?:is|are) none\b|\bis no (?:number|JSON|test|moment|URL)\b/i, '"is not a …", "invalid"'],
   [/\bget(?:s)? on\b(?! (?:a|the)\b)/i, '"advance", "continue"'],
+  [/\b(?:when left out|unless given)\b/i, '"default: …"'],
+  [
+    /\b(?:does|do|did)(?: not|n't) answer\b|\bnothing (?:answers|listens|matches)\b/i,
+    '"does not respond", "no matching …"',
+  ],
+  [/\bstands? still\b/i, '"hangs", "stalls"'],
+  [/(?<!by )\bhand(?:s|ed)? on\b/i, '"forwards", "passes on"'],
+  [/\b(?:is|are|was|were) (?!there\b)\w+ already\b|\bthere already (?:is|was)\b/i, '"is already …"'],
+  [/\b(?:asks?|asked) for (?:a|an|the) (?:URL|presigned|offset)\b/i, '"requests a URL"'],
+  [/\bas (?:it|they) (?:stands?|lies?)\b/i, '"unchanged", "in place"'],
+  [/\b(?:was|were|is|are) given up\b/i, '"abandoned", "cancelled"'],
+  [
+    /\btakes? (?:no|only|exactly) \w+ (?:bytes|keys|files|value)\b|\btakes? no (?:value|bytes|changes|keys)\b/i,
+    '"accepts"',
+  ],
+  [/\bevery(?:thing|body) (?:is|are) there\b|\ball there\b/i, '"all files are uploaded"'],
 ];
 
 /** Records of runs, which quote what commands print and what tests are called. */
 const records = ["docs/compatibility.md", "docs/performance.md", "docs/reliability.md"];
 const docs = [
   "README.md",
+  "AGENTS.md",
   "CONTRIBUTING.md",
   "docs/*.md",
-  "docs/{concepts,guides,migrate,reference}/**/*.md",
+  "docs/{adr,concepts,guides,migrate,reference}/**/*.md",
   "packages/*/README.md",
+  "{bench,examples,examples/*,test/apps}/README.md",
 ];
 const sources = [
   "packages/{cli,contract,gallery,kit,mcp,react,sdk,server,site,uppy}/src/**/*.{ts,tsx,js}",

@@ -41,3 +41,9 @@ test("code between two strings is no text, and neither are the types of a script
     ["a.ts:3:"],
   );
 });
+
+test("a default is named as one, and a file may be tested by hand on a store", () => {
+  const page =
+    "1 hour when left out. It does not answer. It is revoked already.\nTests run by hand on Ceph. Default: refuse.\n";
+  assert.equal(findProse(page, "a.md").length, 3);
+});

@@ -49,7 +49,7 @@ export function readServiceUrl(what: string, text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** A private file is read by a link, at the address where its own would be. */
+/** A private file is read with a link instead of its URL. */
 export async function readableUrl(upstow: Upstow, { key, url, access }: FileListItem): Promise<string> {
   if (access !== "private") return url;
   const { links } = await upstow.links.create({ keys: [key] });

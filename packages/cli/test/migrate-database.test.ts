@@ -197,7 +197,7 @@ describe("migrate database", () => {
     const other = await createTestDatabase();
     try {
       const elsewhere = await runFailing(["migrate", "database"], { ...env, UPSTOW_DATABASE_URL: other.url });
-      assert.match(elsewhere.message, /being moved to postgres:.* already/);
+      assert.match(elsewhere.message, /already being moved to postgres:/);
     } finally {
       await other.drop();
     }

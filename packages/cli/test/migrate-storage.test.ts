@@ -115,7 +115,10 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     assert.deepEqual([online.state, online.damaged, online.set], ["copying", [], undefined]);
     // Six files, one of them since, and a variant.
     assert.equal(online.total.objects, 8);
-    assert.match(await examineMove(envOf(app)), /^ok: the files are being copied to s3:.*--finish` completes the move$/);
+    assert.match(
+      await examineMove(envOf(app)),
+      /^ok: the files are being copied to s3:.*--finish` completes the move$/,
+    );
     assert.match(await examineMove(env), /^failed: UPSTOW_S3_BUCKET is set, but not all files/);
     const idle = await runJson(["migrate", "storage"], env);
     assert.deepEqual(idle.copied, { objects: 0, bytes: 0 });
@@ -272,7 +275,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
       const foreign = await runFailing(["migrate", "storage", "--finish"], elsewhere);
       assert.match(foreign.message, /do not belong to this installation, such as somebody/);
       const other = await runFailing(["migrate", "storage"], { ...env, UPSTOW_S3_PREFIX: "third/" });
-      assert.match(other.message, /being moved to s3:.*second\/ at .* already/);
+      assert.match(other.message, /already being moved to s3:.*second\/ at/);
 
       await runJson(["migrate", "storage", "--abort"], envOf(app));
       assert.equal((await runFailing(["migrate", "storage", "--abort"], env)).code, "NOT_FOUND");

@@ -36,7 +36,7 @@ export const PART_URL_SEC = 60 * 60;
 export const TRANSFER_MIN_BYTES_PER_SEC = 1024;
 /** A sender or reader that moves nothing for this long is disconnected. */
 export const TRANSFER_IDLE_SEC = 60;
-/** Silence after which a new PUT to the same upload URL replaces the one under way. */
+/** Silence after which a new PUT to the same upload URL replaces the one in progress. */
 export const PUT_TAKEOVER_SEC = 5;
 /** Open connections per client address, unless the operator sets another limit. */
 export const CONNECTIONS_PER_ADDRESS = 512;
@@ -104,14 +104,14 @@ export const FORM_ORIGINS_MAX = 20;
 export const ORIGIN_MAX = 255;
 /** Redirects that an import follows. */
 export const IMPORT_REDIRECTS_MAX = 3;
-/** Imports that run at once: of one account on all instances, and of all accounts on one instance. The rest wait. */
+/** Concurrent imports: per account on all instances, and of all accounts per instance. The rest wait. */
 export const IMPORTS_AT_ONCE = { account: 4, instance: 16 } as const;
 /** Larger files are not sent to the virus scanner: ClamAV's own default for its limits. */
 export const CLAMD_MAX_BYTES = 100 * MB;
-/** Files that one instance sends to the virus scanner at once. The rest wait. */
+/** Files that one instance sends to the virus scanner concurrently. The rest wait. */
 export const SCANS_AT_ONCE = 4;
 
-/** Larger pictures are refused by routes that strip metadata, which takes a picture into memory. */
+/** Routes that strip metadata reject larger pictures, because stripping loads the picture into memory. */
 export const STRIP_MAX_BYTES = 50 * MB;
 export const STRIPS_AT_ONCE = 4;
 /** How long the source of an import may take to accept the connection. */
@@ -139,7 +139,7 @@ export const METADATA_MAX_DEPTH = 10;
 export const BODY_MAX_BYTES = MB;
 /** A larger JSON body takes one of its account's places for large requests. */
 export const LARGE_BODY_BYTES = 64 * KB;
-/** Large requests of one account that are handled at once, per instance; more wait. */
+/** Large requests of one account handled concurrently, per instance; more wait. */
 export const LARGE_REQUESTS_AT_ONCE = 4;
 /** Requests that a connection may send before it has the response to an earlier one. */
 export const PIPELINED_MAX = 32;
@@ -157,7 +157,7 @@ export const STORAGE_KEY_MAX_BYTES = 900;
 export const VARIANTS_WAITING_MAX = 64;
 /** Variants that are kept, of all accounts. The account with the most gives up its least recently used. */
 export const VARIANT_CACHE_MAX_BYTES = 10 * GB;
-/** Widths of public variants unless a project lists others: those that next/image asks for. */
+/** Default widths of public variants: those that next/image requests. */
 export const IMAGE_WIDTHS = [
   16, 32, 48, 64, 96, 128, 256, 384, 640, 750, 828, 1080, 1200, 1920, 2048, 3840,
 ] as const;
@@ -168,7 +168,7 @@ export const IMAGE_LIST_MAX = 64;
 /** Named variants of a project, and characters of such a name. */
 export const IMAGE_PRESETS_MAX = 64;
 export const IMAGE_PRESET_NAME_MAX = 50;
-/** Previews of the studio, which cost nothing: of one account at once, waiting, and per window; beyond it 429. */
+/** Studio previews, which cost nothing, per account: concurrent, waiting, and per window; more get 429. */
 export const STUDIO_PREVIEWS = { running: 2, waiting: 10, perWindow: 240 } as const;
 /** Files of one archive that the dashboard downloads, so that their ids fit into a URL. */
 export const ARCHIVE_FILES_MAX = 250;
@@ -215,7 +215,7 @@ export const FILE_KEY_MAX = 1024;
 export const MOMENT_MAX = 64;
 /** Parts of one multipart upload. */
 export const PARTS_MAX = 10_000;
-/** Appends to buckets at the same time, per store and instance: each holds a part in memory. Beyond it 503. */
+/** Concurrent appends to buckets, per store and instance, because each holds a part in memory. More get 503. */
 export const BUCKET_APPENDS_MAX = 64;
 /** Partial uploads that tus puts together to one file. */
 export const CONCAT_MAX = 100;
@@ -249,7 +249,7 @@ export const STREAMS_PER_KEY_MAX = 10;
 export const STREAMS_PER_ACCOUNT_MAX = 50;
 /** One attempt of a webhook, from DNS to the last byte of the response. */
 export const WEBHOOK_TIMEOUT_SEC = 30;
-/** What is kept of a webhook's response. */
+/** Stored bytes of a webhook's response. */
 export const WEBHOOK_RESPONSE_MAX_BYTES = 16 * KB;
 /** Body of a call to the tool protocol. */
 export const TOOL_BODY_MAX_BYTES = 256 * KB;

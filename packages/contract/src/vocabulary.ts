@@ -10,7 +10,7 @@ export type RouteEnvironment = (typeof ROUTE_ENVIRONMENTS)[number];
 export const FILE_STATUSES = ["UPLOADING", "UPLOADED", "FAILED", "DELETED"] as const;
 export type FileStatus = (typeof FILE_STATUSES)[number];
 
-/** Who may read a file at its permanent address: everybody, or nobody without a link or a grant. */
+/** Who may read a file at its permanent URL: everyone, or only holders of a link or grant. */
 export const ACCESS_LEVELS = ["public", "private"] as const;
 export type Access = (typeof ACCESS_LEVELS)[number];
 
@@ -32,7 +32,7 @@ export const IMPORT_FAILURES = [
   "storage",
 ] as const;
 export type ImportFailureReason = (typeof IMPORT_FAILURES)[number];
-/** What happens to bytes that are not what they were declared to be, or not what their route accepts. */
+/** What happens to bytes that don't match their declared type or their route's types. */
 export const CONTENT_CHECKS = ["off", "warn", "enforce"] as const;
 export type ContentCheck = (typeof CONTENT_CHECKS)[number];
 
@@ -40,10 +40,10 @@ export type ContentCheck = (typeof CONTENT_CHECKS)[number];
 export const STRIP_CHOICES = ["off", "gps", "all"] as const;
 export type StripChoice = (typeof STRIP_CHOICES)[number];
 
-/** Whether a file was scanned for viruses. `pending` files are readable by nobody. */
+/** Whether a file was scanned for viruses. `pending` files can't be read. */
 export const SCAN_STATES = ["pending", "clean", "infected", "unscanned"] as const;
 export type ScanState = (typeof SCAN_STATES)[number];
-/** What happens to a file that the scanner cannot judge. */
+/** What happens to a file that can't be scanned. */
 export const SCAN_UNKNOWN_CHOICES = ["allow", "refuse"] as const;
 export type ScanUnknown = (typeof SCAN_UNKNOWN_CHOICES)[number];
 

@@ -8,7 +8,7 @@ export interface Address {
   page: string;
 }
 
-/** Pages of an account or the installation. They have a project in their URL so that nobody loses it on the way. */
+/** Pages of an account or the installation. Their URLs include a project, so that it stays selected. */
 export const accountPages = ["account", "activity", "admin", "admin/audit"];
 
 export function readAddress(path: string): Address {
@@ -31,7 +31,7 @@ export function rememberWorkspace(projectId: string, environment: Environment): 
   localStorage.setItem(storageKey, `${projectId}/${environment}`);
 }
 
-/** Where a URL without a project leads: to the one that was open last, or to the only one. Null if neither exists. */
+/** The project for a URL without one: the last open project, or the only one. Null if neither exists. */
 export function recallAddress(page: string, projects: { id: string }[]): string | null {
   const [lastId, environment] = (localStorage.getItem(storageKey) ?? "").split("/");
   const last = projects.find(({ id }) => id === lastId);

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "@upstow/contract";
 
-/** A refusal in the words of the server. */
+/** An error with the server's message. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-/** JSON as somebody typed it. Read and written again it may hold other numbers: the server says what it does not keep. */
+/** JSON as typed. Parsing it here could change large numbers; the server reports those it can't store. */
 export class JsonText {
   readonly text: string;
   constructor(text: string) {
@@ -28,14 +28,14 @@ export function unreachable(): ApiError {
 
 let onSignedOut = () => {};
 
-/** What to do when the server no longer knows the session. */
+/** Called when the session has ended on the server. */
 export function whenSignedOut(react: () => void): void {
   onSignedOut = react;
 }
 
 const entries = new EventTarget();
 
-/** Somebody has signed in again: what was refused meanwhile is worth another try. */
+/** Called after signing in again: rejected requests can be retried. */
 export function announceEntry(): void {
   entries.dispatchEvent(new Event("entered"));
 }
@@ -63,7 +63,7 @@ export async function callApi<T>(
   );
 }
 
-/** After a refusal or a silence that came past `callApi`: the session may have ended. */
+/** After a rejected or failed request outside `callApi`: the session may have ended. */
 export function checkSession(): void {
   callApi("GET", "/session").catch(() => {});
 }
@@ -94,7 +94,7 @@ export function messageOf(error: unknown): string {
 /** Advice that the API gives to the callers of every endpoint. */
 const forPrograms = /^(?:Correct the request|Check the identifier)/;
 
-/** What is wrong with a field comes as "email is taken", with advice for programs. */
+/** Field errors arrive as "email is taken", with a suggestion for programs. */
 function inSentences({ message, suggestion }: ApiError): string {
   const advice = forPrograms.test(suggestion) ? "" : suggestion;
   if (/[.!?]$/.test(message)) return `${message} ${advice}`.trim();

@@ -17,7 +17,7 @@ export interface Account {
   ownsInstallation: boolean;
 }
 
-/** For a page that changes it: who is signed in is shown beside every page. */
+/** For pages that change it: every page shows the signed-in account. */
 export const ReloadAccount = createContext(() => {});
 
 /** Pages that a link from outside leads to. */

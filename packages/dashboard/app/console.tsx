@@ -68,7 +68,7 @@ function Workspaces({ account }: { account: Account }) {
   useEffect(() => {
     if (storageOrigins !== undefined) renewPolicyFor(storageOrigins);
   }, [storageOrigins]);
-  // Such as a bucket that somebody else has set since this page was opened.
+  // Such as a bucket that another member has set since this page was opened.
   useEffect(() => {
     document.addEventListener("securitypolicyviolation", projects.reload);
     return () => document.removeEventListener("securitypolicyviolation", projects.reload);
@@ -123,7 +123,7 @@ function NoSuchPage({ reason, to }: { reason: string; to: string }) {
   );
 }
 
-/** Where an older URL, or one without a project, leads; null where it is the URL of a page. */
+/** The target of an older URL, or one without a project; null if it is the URL of a page. */
 function findTarget(path: string, projects: ProjectItem[]): string | null {
   if (path.startsWith("/p/")) return path.slice(2);
   const page = path.slice(1);

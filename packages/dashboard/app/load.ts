@@ -10,7 +10,7 @@ import {
 import { useCallback, useEffect } from "react";
 import { callApi, whenEntered } from "./api.ts";
 
-/** One cache for each account that signs in. A page that is opened again shows what it had, and loads it anew. */
+/** One cache per signed-in account. A revisited page shows its cached data and reloads it. */
 export function createQueries(): QueryClient {
   return new QueryClient({
     // The service may run on this machine, which needs no network for that.
@@ -25,7 +25,7 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** The response to GET at a path, or nothing for none. If loading it again fails, the last response stays beside the error. */
+/** The response to GET at a path, if there is a path. If reloading fails, the last response is kept along with the error. */
 export function useLoad<T>(path: string | null): Loaded<T> {
   const { data, error, isFetching, refetch } = useQuery<T>({
     queryKey: [path],
@@ -36,7 +36,7 @@ export function useLoad<T>(path: string | null): Loaded<T> {
   return { data: data ?? null, error: isFetching ? null : error, isLoading: isFetching, reload };
 }
 
-/** Retries what failed while nobody was signed in. */
+/** Retries requests that failed while signed out. */
 export function useAgainOnEntry(hasFailed: boolean, again: () => void): void {
   useEffect(() => (hasFailed ? whenEntered(again) : undefined), [hasFailed, again]);
 }
@@ -52,7 +52,7 @@ export interface Pages<Item> extends Omit<Loaded<Item[]>, "data"> {
   loadMore: () => void;
   /** Why the next page could not be loaded. */
   moreError: unknown;
-  /** The items shown still answer the query before this one. */
+  /** The items shown still belong to the previous query. */
   isStale: boolean;
   setItems: (change: (items: Item[]) => Item[]) => void;
 }
@@ -78,7 +78,7 @@ export function usePages<Item, Key extends string>(
     getNextPageParam: ({ nextCursor }: Answer) => nextCursor,
     async queryFn({ pageParam, signal }) {
       let cursor = pageParam;
-      // A search through very many files answers in stretches, some of which are empty.
+      // A search through very many files returns several pages, some of them empty.
       for (;;) {
         const next = cursor === null ? "" : `${separator}cursor=${cursor}`;
         const page = await callApi<Answer>("GET", path + next, undefined, { signal });

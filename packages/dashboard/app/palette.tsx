@@ -230,7 +230,7 @@ interface FoundDoc {
   anchor: string;
 }
 
-/** Outside of the dashboard's API: the documentation answers by itself. */
+/** Not part of the dashboard's API: the documentation has its own search. */
 function useFoundDocs(text: string): Command[] {
   const [found, setFound] = useState<{ text: string; results: FoundDoc[] } | null>(null);
   useEffect(() => {
@@ -239,7 +239,7 @@ function useFoundDocs(text: string): Command[] {
     fetch(`/docs/search.json?${new URLSearchParams({ q: text })}`, { signal: stop.signal })
       .then((response) => response.json())
       .then(({ results }) => setFound({ text, results }))
-      // Without an answer there are just no docs among the results.
+      // Without a response, the results just contain no docs.
       .catch(() => {});
     return () => stop.abort();
   }, [text]);

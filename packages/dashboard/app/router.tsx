@@ -20,13 +20,13 @@ export function usePath(): string {
   );
 }
 
-/** What stands behind the "?". */
+/** The query string, without the "?". */
 export function useQuery(): URLSearchParams {
   const search = useSyncExternalStore(subscribe, () => location.search);
   return useMemo(() => new URLSearchParams(search), [search]);
 }
 
-/** What a page remembers of how it was reached; it outlives a reload. */
+/** The page's history state; it survives a reload. */
 interface Step {
   /** The page before is the one that this one closes to. */
   isOver: boolean;
@@ -40,7 +40,7 @@ export function goTo(path: string, options: { replace?: boolean; isOver?: boolea
   changed.dispatchEvent(new Event("change"));
 }
 
-/** Leaves what lies over a page: back to that page, so that the history keeps it once. */
+/** Closes an overlay by going back to its page, so that the history contains the page once. */
 export function closeTo(path: string): void {
   if ((history.state as Step | null)?.isOver === true) history.back();
   else goTo(path, { replace: true });

@@ -1,8 +1,8 @@
 const asked = "upstow-storage-origins";
 
 /**
- * The page may send files only to the buckets that its policy names, and the policy came with the page. Where there
- * is another bucket by now, or the page came before its reader had signed in, it is loaded once more.
+ * The page may send files only to the buckets listed in its policy, which was sent with the page. If there is a new
+ * bucket, or the page was loaded before signing in, reload it once.
  */
 export function renewPolicyFor(origins: string[]): void {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="storage-origins"]');

@@ -20,7 +20,7 @@ export interface Workspace {
   /** The same for the live environment, whose rights cover the project's shared things too. */
   liveApi: string;
   mayChange: boolean;
-  /** What the owner alone may do: to rename the project, and to end it. */
+  /** Only the owner may rename and delete the project. */
   isOwner: boolean;
   /** Asks for the list of projects again. */
   reloadProjects: () => void;

@@ -13,7 +13,7 @@ interface RegistryFile {
   content: string;
 }
 
-/** What `npx shadcn add` reads: the component, the parts it is made of, and its styles. */
+/** The data for `npx shadcn add`: the component, its parts and its styles. */
 export function createRegistryItem(entry: CatalogueEntry) {
   return {
     $schema: "https://ui.shadcn.com/schema/registry-item.json",
@@ -42,7 +42,7 @@ function describe({ name, slug, category, description }: CatalogueEntry) {
   return { name: slug, type: "registry:component", title: name, description, categories: [category] };
 }
 
-/** The file with everything it imports from beside it; the core stays in the package. */
+/** The file and its relative imports; the core stays in the package. */
 function listFiles(start: string): RegistryFile[] {
   const found = new Map<string, string>();
   const visit = (path: string): void => {
@@ -72,7 +72,7 @@ function toComponentFile(path: string, text: string): RegistryFile {
   return { path: `${folder}/${name}`, type: "registry:component", content: adapt(name, text) };
 }
 
-/** Imports as they are in the user's project: the core from the package, the rest from beside it, styles included. */
+/** Imports for the user's project: the core from the package, the rest relative, styles included. */
 function adapt(name: string, text: string): string {
   const isPart = name.startsWith("parts/");
   const fromPackage = new Set<string>();

@@ -1,6 +1,6 @@
 import { createElement, type ReactElement } from "react";
 
-/** An icon of `icons.ts` for React. It is decoration: the text beside it, or the button's label, says what it means. */
+/** An icon of `icons.ts` for React. It is decorative: the adjacent text, or the button's label, has the meaning. */
 export function Icon({ of, className = "icon" }: { of: string; className?: string }): ReactElement {
   return createElement("svg", {
     className,

@@ -9,8 +9,8 @@ interface Match {
 }
 
 /**
- * Which form of answer a client prefers by its Accept header: the higher quality, then the one it names first. Clients
- * should name both; whoever leaves one out, or the header, is still served. Null if it accepts neither.
+ * The response format a client prefers by its Accept header: the higher quality, then the first listed. Clients should
+ * list both; those that omit one, or the header, are still served. Null if it accepts neither.
  */
 export function preferredFormat(accept: string | null): Format | null {
   const ranges = parseRanges(accept ?? "*/*");

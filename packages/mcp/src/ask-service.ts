@@ -1,6 +1,6 @@
 const patienceMs = 2000;
 
-/** The service's answer, or null where it gives none in time or none that is JSON: the tools start without it. */
+/** The service's response, or null if it is late or not JSON: the tools start without it. */
 export async function askService(url: string): Promise<unknown> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(patienceMs) });

@@ -14,10 +14,10 @@ export interface HostedEndpoint {
   close(): Promise<void>;
 }
 
-/** What the library insists on; we have judged the client's own header by then. */
+/** The header the library requires; the client's own has been checked by then. */
 const acceptBoth = "application/json, text/event-stream";
 
-/** Streamable HTTP without sessions: every request stands alone, so any instance can answer it. */
+/** Streamable HTTP without sessions: requests are independent, so any instance can handle them. */
 export function createHostedEndpoint(sources: Sources, version: string): HostedEndpoint {
   const create = () => createServer(sources, hostedTools, version);
   const inEvents = createMcpHandler(create, { responseMode: "sse" });
@@ -39,7 +39,7 @@ export function createHostedEndpoint(sources: Sources, version: string): HostedE
   };
 }
 
-/** For protocol versions up to 2025-11-25, which the library would answer with a stream of one event. */
+/** For protocol versions up to 2025-11-25, where the library would respond with a stream of one event. */
 async function answerInJson(server: McpServer, request: Request, options: object): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
@@ -50,7 +50,7 @@ async function answerInJson(server: McpServer, request: Request, options: object
   }
 }
 
-/** What is no JSON is left for the library to refuse. */
+/** The library rejects invalid JSON. */
 async function prepare(request: Request): Promise<{ forwarded: Request; parsedBody: unknown }> {
   const text = await request.text();
   const headers = new Headers(request.headers);

@@ -3,8 +3,8 @@ export type KeyVerdict = { fit: true } | { fit: false; reason: string } | { fit:
 const patienceMs = 2000;
 
 /**
- * Whether a key may transform images: it must be live and of a paid plan. What keeps us from finding out says nothing
- * about the key, so that is an answer of its own.
+ * Whether a key may transform images: it must be a live key on a paid plan. Failing to find out says nothing about the
+ * key, so that is a separate result.
  */
 export async function judgeKey(baseUrl: string, apiKey: string): Promise<KeyVerdict> {
   if (!apiKey.startsWith("svc_live_")) return { fit: false, reason: "it does not start with svc_live_" };
@@ -20,7 +20,7 @@ export async function judgeKey(baseUrl: string, apiKey: string): Promise<KeyVerd
       return { fit: "unknown", reason: "the key has reached its rate limit" };
     }
   } catch {
-    // Away, too slow, or somebody else who does not speak JSON.
+    // Unavailable, too slow, or another program that doesn't respond with JSON.
   }
   return { fit: "unknown", reason: "the service does not respond" };
 }

@@ -14,7 +14,7 @@ const annotate = ({ hasEffect = false }: Tool) => ({
   openWorldHint: false,
 });
 
-/** Nothing changes while it runs. Whoever asked to be told would hold a connection open for nothing, past a shutdown. */
+/** Nothing changes while it runs, so subscriptions would only keep connections open, even past a shutdown. */
 const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } };
 
 /** One server with the given tools and the three resources; both transports use it. */
@@ -40,7 +40,7 @@ export function createServer(sources: Sources, tools: readonly Tool[], version: 
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** A batch can hold a hundred searches. One per turn of the event loop lets other requests in between. */
+/** A batch can contain a hundred searches. One per turn of the event loop lets other requests in between. */
 function takeTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;

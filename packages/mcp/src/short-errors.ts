@@ -7,8 +7,8 @@ const internalError = -32_603;
 const invalidParams = -32_602;
 
 /**
- * The library reports parameters that do not fit as an internal error, with everything its validator has to say. They
- * are the caller's mistake, and the first one in a sentence is enough to mend it.
+ * The library reports invalid parameters as an internal error, with the validator's full output. They are the caller's
+ * mistake, and the first problem in one sentence is enough to fix it.
  */
 export function shortenErrors(server: McpServer): void {
   const connect = server.connect.bind(server);

@@ -18,8 +18,8 @@ const tools = [...hostedTools, ...extraTools];
 serveStdio(() => createServer(sources, tools, packageJson.version));
 
 /**
- * A key that cannot be judged now is judged when the tool is called, by the service itself: whoever asks too often, or
- * starts this before the service, should not lose the tool for the whole session.
+ * A key that can't be checked now is checked by the service when the tool is called. Reaching the rate limit, or starting
+ * this before the service, should not remove the tool for the whole session.
  */
 async function findExtraTools(): Promise<Tool[]> {
   if (!apiKey) return [];

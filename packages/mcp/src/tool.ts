@@ -4,9 +4,9 @@ import type { SearchComponents } from "./components/search-components.ts";
 import type { DocsLibrary } from "./docs/docs-library.ts";
 import type { SearchDocs } from "./docs/search-docs.ts";
 
-/** What the tools draw from. Opened once; every server instance shares it. */
+/** The tools' data. Opened once and shared by all server instances. */
 export interface Sources {
-  /** Where the packages come from, too. */
+  /** Also serves the packages. */
   instanceUrl: string;
   catalogue: CatalogueEntry[];
   searchComponents: SearchComponents;

@@ -13,7 +13,7 @@ import {
 } from "./scaffolds/scaffold-tools.ts";
 import type { Tool } from "./tool.ts";
 
-/** What the hosted endpoint offers: reading only, no credentials. */
+/** Tools of the hosted endpoint: read-only, no credentials. */
 export const hostedTools: readonly Tool[] = [
   listComponents,
   getComponent,

@@ -48,7 +48,7 @@ interface Answer {
   error?: { message: string; suggestion?: string };
 }
 
-/** What the service says; null where nobody answers, or somebody else does in its place. */
+/** The service's response; null if nothing, or another program, responds. */
 async function post(url: string, apiKey: string, input: object): Promise<Answer | null> {
   try {
     const response = await fetch(url, {

@@ -21,7 +21,7 @@ export interface ExpressResponse {
   end(body?: string): unknown;
 }
 
-/** What sending a file takes besides. */
+/** Additional members for sending a file. */
 export interface ExpressStream extends ExpressResponse {
   write(chunk: Uint8Array): boolean;
   once(event: "drain" | "close", listener: () => void): unknown;

@@ -2,8 +2,8 @@
 import { canStrip, type MetadataStrip, STRIP_HEAD_BYTES, stripMetadata } from "@upstow/contract/metadata";
 
 /**
- * Takes where it was taken out of a JPEG, PNG or WebP, and leaves other metadata. Size, pixels, colours and orientation
- * stay. Other files are returned as they are.
+ * Removes the location from a JPEG, PNG or WebP, and keeps other metadata. Size, pixels, colours and orientation do not
+ * change. Other files are returned unchanged.
  */
 export function stripGps(file: File): Promise<File> {
   return strip(file, "gps");

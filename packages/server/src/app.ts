@@ -159,7 +159,7 @@ async function lookAtBucket({ store, log }: Deps, http: FastifyInstance): Promis
 
 type Base = Awaited<ReturnType<typeof openBase>>;
 
-/** Everything that `Deps` are made of: database, storage, limits and metrics. */
+/** Everything in `Deps`: database, storage, limits and metrics. */
 async function openBase(config: Config, options: AppOptions, opened: AsyncDisposableStack) {
   const windowMs = options.rateWindowMs ?? RATE_WINDOW_SEC * 1000;
   const log = options.logger;

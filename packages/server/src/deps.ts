@@ -56,7 +56,7 @@ export interface Deps {
   imageTypes: ImageTypes;
   /** Scans files for viruses; a nudge tells it that there may be a new one. */
   scanner: Pick<Scanner, "nudge">;
-  /** A reader was refused because the file's bytes are missing or not the confirmed ones. */
+  /** Called when a read is rejected because the file's bytes are missing or not the confirmed ones. */
   onDamagedRead: (fileId: string) => void;
   log: FastifyBaseLogger;
   /** Epoch milliseconds. */

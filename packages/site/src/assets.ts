@@ -43,7 +43,7 @@ export function findAsset(path: string): Asset | null {
   const plainPath = versioned === null ? path : `/assets${versioned[2]}`;
   const source = sources.get(plainPath);
   if (source === undefined) return null;
-  // While instances are updated one by one, an old one may be asked for a new version, which must not be kept.
+  // During a rolling upgrade, an old instance may receive requests for a new version; don't cache its response.
   const isImmutable = source.type === "font/woff2" || versioned?.[1] === assetVersion();
   const known = opened.get(`${plainPath} ${isImmutable}`);
   if (known !== undefined) return known;
@@ -55,7 +55,7 @@ export function findAsset(path: string): Asset | null {
 
 let version: string | undefined;
 
-/** Of all assets together: scripts name each other by paths beside them. */
+/** A hash of all assets together, because scripts import each other by relative paths. */
 function assetVersion(): string {
   const texts = [...sources].filter(([, { type }]) => type !== "font/woff2");
   version ??= hash("sha256", texts.map(([, source]) => source.read().toString()).join("\0")).slice(0, 10);

@@ -22,7 +22,7 @@ export function renderDocPage(page: DocPage, navigation: NavigationGroup[]): str
 <main id="content">${place}<article>${body}</article>${renderNeighbours(page.path, navigation)}</main>${isApi ? "" : aside}</div>`;
 }
 
-/** Each endpoint gets a column beside its text, which `explorer.js` fills with the call. */
+/** Adds a column next to each endpoint's text, which `explorer.js` fills with the call. */
 function splitOperations(html: string): string {
   return html
     .split(/(?=<h2 )/)

@@ -14,7 +14,7 @@ const endings: Record<string, string> = {
   revoked: "This link has been revoked",
 };
 
-/** What a person sees who opens a URL that fails. Programs get the same as JSON. */
+/** The page shown for a failed URL in a browser. Other clients get the same as JSON. */
 export function renderErrorBody({ status, message, suggestion, requestId }: ShownError): string {
   const isMissing = status === 404;
   // What the API suggests is for programs.

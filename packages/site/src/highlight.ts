@@ -5,7 +5,7 @@ type Kind = "comment" | "string" | "keyword" | "property" | "class";
 
 const scripts = new Set(["js", "ts", "tsx", "jsx", "json", "css", "html", "svelte"]);
 
-/** What the other languages of the docs are made of. The first kind that matches wins. */
+/** Tokens of the docs' other languages. The first match wins. */
 const shell: [Kind, RegExp][] = [
   ["comment", /(?<=^|\s)#.*/],
   ["string", /"(?:\\.|[^"\\])*"|'[^']*'/],

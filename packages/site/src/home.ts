@@ -46,7 +46,7 @@ const features: [icon: string, title: string, about: string, page: string][] = [
   ],
 ];
 
-/** What someone sees who opens the service in a browser. `welcome.js` fills the panel beside the headline. */
+/** The page shown when the service is opened in a browser. `welcome.js` fills the panel next to the headline. */
 export function renderHome(publicUrl: string): string {
   const api = `${publicUrl}/api/v1`;
   const curl = `# 1. Request a presigned URL

@@ -44,7 +44,7 @@ export interface SiteOptions {
   api(): ApiDocument;
 }
 
-/** Rendering everything takes a good part of a second, so each page is rendered when it is first asked for. */
+/** Rendering everything takes much of a second, so each page is rendered on first request. */
 export function openSite({ publicUrl, version, api }: SiteOptions): Site {
   const description =
     "A file upload service that you run yourself: presigned and resumable uploads, image variants, private files and signed webhooks.";

@@ -24,7 +24,7 @@ export interface UpstowOptions<M extends Meta = Meta, B extends Body = Body>
     UploaderOptions {
   /** The route of your backend's file router. */
   route: string;
-  /** What the route's `input` asks for; a function is asked for every file. */
+  /** The route's `input`; a function is called for every file. */
   input?: unknown | ((file: UppyFile<M, B>) => unknown);
 }
 
@@ -58,7 +58,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     };
     const onPauseAll = () => this.#uploader?.pause();
     const onResumeAll = () => this.#uploader?.resume();
-    // Not every way out has an event of its own: `uppy.clear()`, which is the Dashboard's "Done", has none.
+    // `uppy.clear()`, which the Dashboard's "Done" calls, emits no event.
     const onState = (before: State<M, B>, { files }: State<M, B>) => {
       if (files === before.files) return;
       for (const id of this.#tasks.keys()) if (files[id] === undefined) this.#remove(id);
@@ -105,7 +105,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     );
   };
 
-  /** What a remote provider holds, this page cannot send; what has a URL, the service fetches. */
+  /** The page can't send a remote provider's files, but the service can fetch those with a URL. */
   #isWithinReach(file: UppyFile<M, B>): boolean {
     const isWithinReach = file.data instanceof Blob || urlOf(file) !== null;
     const error = new Error("Files from remote providers cannot be uploaded.");
@@ -118,7 +118,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     return typeof input === "function" ? input(file) : input;
   }
 
-  /** Whether there was an earlier attempt, which failed, to go on with. */
+  /** Whether a failed earlier attempt can be continued. */
   #retry({ id }: UppyFile<M, B>): boolean {
     const task = this.#tasks.get(id);
     task?.retry();
@@ -138,7 +138,7 @@ export class Upstow<M extends Meta, B extends Body> extends BasePlugin<UpstowOpt
     }
   }
 
-  /** Resolves however it ends: Uppy hears of it by events. */
+  /** Always resolves: Uppy is notified of the outcome through events. */
   async #settle(id: string): Promise<void> {
     const task = this.#tasks.get(id);
     try {

@@ -16,7 +16,7 @@ export const filesLs: Command = {
     const filters = readFilters(call.options);
     const upstow = await connect(call);
     const files = [];
-    // A filtered page may hold fewer files than its limit.
+    // A filtered page may contain fewer files than its limit.
     const limit = Object.keys(filters).length > 0 ? 100 : Math.min(100, most);
     for await (const file of upstow.files.list({ ...filters, limit })) {
       files.push(file);

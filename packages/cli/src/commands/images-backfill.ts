@@ -65,7 +65,7 @@ async function follow(
   }
 }
 
-/** Ctrl-C ends after the current step and still reports what was done; a second one ends at once. */
+/** Ctrl-C ends after the current step and still reports what was done; a second one ends immediately. */
 async function withInterrupt<T>(call: Call, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();

@@ -149,7 +149,7 @@ function installPackages(call: Call, folder: string, packageManager: PackageMana
   call.note(`${packageManager} install …`);
   const { status, signal, stdout, stderr, error } = spawnSync(packageManager, ["install"], {
     cwd: folder,
-    // In CI, pnpm and Yarn refuse to update the lockfile.
+    // In CI, pnpm and Yarn don't update the lockfile.
     env: { ...call.env, pnpm_config_frozen_lockfile: "false", YARN_ENABLE_IMMUTABLE_INSTALLS: "false" },
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],

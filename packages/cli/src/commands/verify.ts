@@ -64,7 +64,7 @@ function readShare(options: Options): number {
 
 const exitCodeOfInterrupt = 130;
 
-/** On Ctrl-C, ends after the files being read. A second Ctrl-C ends at once. */
+/** On Ctrl-C, ends after the files being read. A second Ctrl-C ends immediately. */
 async function stoppable(call: Call, work: (signal: AbortSignal) => Promise<Walk>): Promise<Walk> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();

@@ -46,7 +46,7 @@ export async function runMoveDatabase(call: Call): Promise<MoveDatabaseReport> {
 }
 
 export interface AbandonReport {
-  /** Whether the service accepts changes again; a storage move may still be under way. */
+  /** Whether the service accepts changes again; a storage move may still be in progress. */
   isWritable: boolean;
   /** Whether the copy was marked, so that no service starts on it. */
   isMarked: boolean;

@@ -1,6 +1,6 @@
 import type { Patch } from "./patch.ts";
 
-/** Between `start` and `end` lies a TIFF structure, as JPEG, PNG and WebP embed it. */
+/** Between `start` and `end` is a TIFF structure, as embedded by JPEG, PNG and WebP. */
 interface Stretch {
   start: number;
   end: number;
@@ -65,7 +65,7 @@ function* listEntries(patch: Patch, stretch: Stretch): Generator<Entry> {
   if (end - start < leastBytes || !(littleEndian || patch.startsWith(start, "MM"))) return;
   let directory = start + view.getUint32(start + 4, littleEndian);
   for (let i = 0; i < mostDirectories && directory > start && directory + 2 <= end; i++) {
-    // Counted anew for each entry: whoever goes through them may take some out.
+    // Counted again for each entry, because the caller may remove some.
     for (let j = 0; j < view.getUint16(directory, littleEndian); j++) {
       const at = directory + 2 + j * entryBytes;
       if (at + entryBytes > end) return;
@@ -100,7 +100,7 @@ function clearDirectory(patch: Patch, stretch: Stretch, { at, littleEndian }: En
   patch.clear(directory, end);
 }
 
-/** A value of more than four bytes lies elsewhere. */
+/** A value of more than four bytes is stored elsewhere. */
 function clearValue(patch: Patch, { start, end }: Stretch, entry: number, littleEndian: boolean): void {
   const type = patch.view.getUint16(entry + 2, littleEndian);
   const length = (bytesOfType[type] ?? 1) * patch.view.getUint32(entry + 4, littleEndian);

@@ -23,8 +23,8 @@ function findStripper(head: Uint8Array) {
 export const canStrip = (head: Uint8Array) => findStripper(head) !== null;
 
 /**
- * Overwrites metadata where it lies: pixels, colour profile, orientation and the file's size stay as they are. Whatever
- * follows the picture is overwritten as well. Returns whether a byte was changed; a second call changes none.
+ * Overwrites metadata in place: pixels, colour profile, orientation and the file's size do not change. Bytes after the
+ * picture are overwritten as well. Returns whether a byte was changed; a second call changes none.
  */
 export function stripMetadata(bytes: Uint8Array, strip: MetadataStrip): boolean {
   const patch = new Patch(bytes);

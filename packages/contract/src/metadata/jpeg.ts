@@ -5,7 +5,7 @@ import type { Patch } from "./patch.ts";
 const endOfImage = 0xd9;
 const startOfScan = 0xda;
 const comment = 0xfe;
-/** Means something to nobody, so it takes the place of what is removed. */
+/** Has no meaning, so it replaces removed segments. */
 const unusedMarker = 0xef;
 
 const isApplication = (marker: number) => marker >= 0xe0 && marker <= 0xef;
@@ -23,7 +23,7 @@ interface Segment {
 export function stripJpeg(patch: Patch, strip: MetadataStrip): void {
   const length = patch.bytes.length;
   let at = 0;
-  // Some cameras put further pictures behind the first, each with metadata of its own.
+  // Some cameras append more pictures, each with its own metadata.
   while (at < length) {
     const isPicture = patch.bytes[at] === 0xff && patch.bytes[at + 1] === 0xd8;
     if (isPicture && (strip === "gps" || at === 0)) {
@@ -82,7 +82,7 @@ function stripSegment(patch: Patch, strip: MetadataStrip, segment: Segment): voi
   }
 }
 
-/** What the picture is decoded with: density, colour profile, and the meaning of its components. */
+/** Needed for decoding: density, colour profile, and the meaning of the components. */
 function isNeeded(patch: Patch, { marker, start }: Segment): boolean {
   if (marker === 0xe0) return patch.startsWith(start, "JFIF\0");
   if (marker === 0xe2) return patch.startsWith(start, "ICC_PROFILE\0");

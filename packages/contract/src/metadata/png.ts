@@ -9,7 +9,7 @@ const crcBytes = 4;
 /** Private and without meaning, so it takes the place of what is removed. */
 const unusedType = "nuLl";
 
-/** What the picture is drawn with. */
+/** Needed to display the picture. */
 const needed = new Set(
   "IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT acTL fcTL fdAT".split(
     " ",

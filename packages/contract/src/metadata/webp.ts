@@ -7,7 +7,7 @@ const headBytes = 8;
 const exifFlag = 0x08;
 const xmpFlag = 0x04;
 
-/** What the picture is drawn with. */
+/** Needed to display the picture. */
 const needed = new Set(["VP8X", "VP8 ", "VP8L", "ALPH", "ANIM", "ANMF", "ICCP"]);
 
 export function stripWebp(patch: Patch, strip: MetadataStrip): void {

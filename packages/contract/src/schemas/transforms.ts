@@ -54,7 +54,7 @@ export const TransformOptions = Type.Object({
   ),
 });
 
-/** What `/i/` serves of a project's public files without a signature. */
+/** The variants of public files that `/i/` serves without a signature. */
 export const imageSettings = {
   imageWidths: Type.Array(side, {
     maxItems: IMAGE_LIST_MAX,

@@ -8,7 +8,7 @@ export const accessMeaning: Record<Access, string> = {
 
 interface AccessChoiceProps {
   value: Access;
-  /** What else to know, after what the selected access means. */
+  /** A note after the explanation of the selected access. */
   note?: string;
   onChange: (access: Access) => void;
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** A page of somebody who is not in yet: nothing but the name of the house and one thing to do. */
+/** A page for signed-out users: only the product's name and one form. */
 export function Alone({ children }: { children: ReactNode }) {
   return (
     <main className="alone">

@@ -7,7 +7,7 @@ export interface Point {
 
 interface ChartProps {
   title: string;
-  /** What the number beside the title says, such as the total. */
+  /** The number next to the title, such as the total. */
   note: string;
   /** Behind it, such as "of 10 GB". */
   limit?: string;
@@ -80,7 +80,7 @@ export function Chart({ title, note, limit = "", points, format, kind }: ChartPr
   );
 }
 
-/** The whole column answers to the pointer, so that small values can be read too. */
+/** The whole column reacts to the pointer, so that small values can be read too. */
 function Bars(props: { points: Point[]; scaled: number[]; format: (value: number) => string }) {
   const step = width / Math.max(1, props.points.length);
   return props.points.map((point, index) => {

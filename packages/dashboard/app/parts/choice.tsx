@@ -6,7 +6,7 @@ interface ChoiceProps {
   label: string;
   /** The label is read out only: the first option says enough. */
   isBare?: boolean;
-  /** What the empty value is called, such as "Any status"; left out where there is none. */
+  /** Label of the empty value, such as "Any status"; omitted if there is none. */
   any?: string;
   hint?: string;
   options: readonly (string | readonly [value: string, label: string])[];

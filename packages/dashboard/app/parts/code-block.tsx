@@ -1,7 +1,7 @@
 import { CopyButton } from "./copy-button.tsx";
 import { showHidden } from "./safe-text.tsx";
 
-/** Something to be pasted elsewhere. What is copied is the text itself; what is shown hides nothing. */
+/** Text to paste elsewhere. It is copied unchanged, and shown with hidden characters made visible. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className="code-block">

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { giveFocusBack } from "./dialog.tsx";
 
-/** Hides the whole page and every dialog on it, which all stay as they are, until it goes. */
+/** Hides the page and its dialogs without unmounting them, until it is removed. */
 export function Cover({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLDialogElement>(null);
   const below = useRef<Element>(null);

@@ -5,7 +5,7 @@ import { useWorkspace } from "../workspace.ts";
 import { deliveryLabels, outcomeOf, reasonOf } from "./failure-reason.ts";
 import { SafeJson, SafeText, showHidden } from "./safe-text.tsx";
 
-/** What was sent and what came back, side by side where there is room. */
+/** Request and response, side by side if there is room. */
 export function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
   const { urlOf } = useWorkspace();
   const last = delivery.attempts.at(-1);

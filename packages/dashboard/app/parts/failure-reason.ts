@@ -31,7 +31,7 @@ const short: Partial<Record<string, string>> = {
   server_error: "5xx",
 };
 
-/** The response code, or in a word why there is none. */
+/** The response code, or a word for why there is none. */
 export function outcomeOf(attempt: { statusCode: number | null; error: string | null }): string {
   if (attempt.statusCode !== null) return String(attempt.statusCode);
   if (attempt.error === null) return "In progress";

@@ -33,7 +33,7 @@ export function PasswordField(props: Known) {
   return <Field label="Password" type="password" autoComplete="current-password" {...props} />;
 }
 
-/** Asked again before anything changes about how somebody signs in. */
+/** Required again before any change to how a user signs in. */
 export function CurrentPasswordField(props: Known) {
   return <PasswordField label="Current password" {...props} />;
 }

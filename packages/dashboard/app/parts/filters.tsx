@@ -6,12 +6,12 @@ import type { ReactNode } from "react";
 interface FiltersProps {
   /** Left out where nothing is filtered. */
   onClear?: (() => void) | undefined;
-  /** What is asked for less often, behind its name. */
+  /** Less common filters, behind a disclosure. */
   more?: { label: string; isOpen: boolean; fields: ReactNode };
   children: ReactNode;
 }
 
-/** What a list is narrowed down by, in one line above it. */
+/** A list's filters, in one line above it. */
 export function Filters({ onClear, more, children }: FiltersProps) {
   return (
     <search className="filters">

@@ -6,13 +6,13 @@ import { useAction } from "./use-action.ts";
 interface FormProps {
   className?: string;
   submit: string;
-  /** What the button says meanwhile; the same where nothing is given. */
+  /** The button's label while submitting; unchanged by default. */
   busy?: string;
   onSubmit: () => Promise<void>;
   isDangerous?: boolean;
   /** Nothing to send yet. */
   isIncomplete?: boolean;
-  /** Said beside the button, for instance that it was saved. */
+  /** Shown next to the button, for example that it was saved. */
   status?: string;
   children?: ReactNode;
   footer?: ReactNode;

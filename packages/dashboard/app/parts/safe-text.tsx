@@ -11,7 +11,7 @@ const deceptive = new RegExp(
   "gu",
 );
 
-/** Text that strangers wrote. Characters that hide or reorder others are shown by their code point. */
+/** Untrusted text. Characters that hide or reorder others are shown as code points. */
 export function SafeText({ text }: { text: string }) {
   return <bdi>{showHidden(text)}</bdi>;
 }
@@ -23,7 +23,7 @@ export function showHidden(text: string): string {
   });
 }
 
-/** JSON of strangers, laid out; line breaks are our own. */
+/** Untrusted JSON, formatted; the line breaks are ours. */
 export function SafeJson({ value }: { value: unknown }) {
   const lines = JSON.stringify(value, null, 2).split("\n").map(showHidden);
   return (

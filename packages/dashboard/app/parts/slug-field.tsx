@@ -1,4 +1,4 @@
-/** Before what cannot be undone. The slug and not the name: a name may hold characters that nobody can type. */
+/** Confirms an action that can't be undone. Uses the slug, because a name may contain characters that can't be typed. */
 export function SlugField(props: { slug: string; value: string; onChange: (typed: string) => void }) {
   return (
     <label>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** What is typed, once nothing more has been typed for a moment. */
+/** The typed text, once typing has paused. */
 export function useSettled(value: string, pauseMs = 250): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { createRoot } from "react-dom/client";
 import { createSampleFiles } from "./sample-files.ts";
 import { network, SimulatedRequest, simulatedFetch } from "./simulated-network.ts";
 
-// Nothing leaves the page: whoever tries a component here uploads to nowhere.
+// Uploads are simulated: nothing leaves the page.
 Object.assign(globalThis, { XMLHttpRequest: SimulatedRequest });
 
 const demos = document.querySelectorAll<HTMLElement>("[data-demo]");

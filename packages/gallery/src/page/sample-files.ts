@@ -8,7 +8,7 @@ const scenes = [
   },
 ] as const;
 
-/** Pictures drawn on the spot and a text, so that nobody needs files of their own to try a component. */
+/** Generated images and a text, so that visitors can try a component without their own files. */
 export async function createSampleFiles(): Promise<File[]> {
   const pictures = await Promise.all(scenes.map(drawScene));
   const text = "Upload me.\n".repeat(2_500);

@@ -1,6 +1,6 @@
 import { createSampleImage } from "./sample-files.ts";
 
-/** What the page's switches say. */
+/** The state of the page's switches. */
 export const network = { failsNext: false };
 
 const stepMs = 120;

@@ -9,7 +9,7 @@ export function createComponentSearch(catalogue: CatalogueEntry[]): SearchCompon
     fields: ["name", "slug", "category", "description", "keywords"],
     extractField: (entry, field) => {
       const value = (entry as unknown as Record<string, unknown>)[field];
-      // "UploadDropzone" is two words to whoever looks for it.
+      // People search for "UploadDropzone" as two words.
       return Array.isArray(value) ? value.join(" ") : String(value).replaceAll(/([a-z])([A-Z])/g, "$1 $2");
     },
     searchOptions: { boost: { name: 3, keywords: 2 }, prefix: true, fuzzy: 0.2 },

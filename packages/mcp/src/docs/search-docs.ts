@@ -14,14 +14,14 @@ export type SearchDocs = (query: string, limit: number) => Promise<DocHit[]>;
 
 type Search = (query: string, limit: number) => DocHit[];
 
-/** Words that questions are made of and that no page is about. */
+/** Common words in questions that no page is about. */
 const fillers = new Set(
   "a about after an and any are at away be been by can could did do does for from get has have how i if in into is it its me my never of on or our out should so someone that the their them there they this to us was we were what when where which while who why will with would you your".split(
     " ",
   ),
 );
 
-/** Tables of benchmark results have every word of the product in them, and answer no question. */
+/** Tables of benchmark results contain every word of the product, but answer no question. */
 const measurements = new Set(["performance", "capacity"]);
 
 /** A question about how to do something is answered by a guide; reference and history are full of the same words. */
@@ -61,7 +61,7 @@ async function indexSections(sections: DocSection[]): Promise<Search> {
       boostDocument: (id) => boosts.find(([start]) => String(id).startsWith(start))?.[1] ?? 1,
     },
   });
-  // In pieces: the service answers others while it indexes.
+  // In pieces, so the service can handle other requests while it indexes.
   await index.addAllAsync(sections);
 
   return (query, limit) => {

@@ -13,7 +13,7 @@ export interface WrittenPages {
   order: { title: string; pages: string[] }[];
 }
 
-/** Everything that a checkout knows by itself. The published package holds the result in place of this module. */
+/** All pages generated from a checkout. The published package contains the result instead of this module. */
 export function readWrittenPages(): WrittenPages {
   const names = catalogue.map(({ name }) => name);
   const pages = [

@@ -6,7 +6,7 @@ export type Package = (typeof PACKAGES)[number];
 /** The third is for those who have Uppy already. */
 export const USUAL_PACKAGES: readonly Package[] = ["@upstow/sdk", "@upstow/react"];
 
-/** What the documentation says where it cannot know the reader's instance. */
+/** The documentation's URL where the reader's instance is unknown. */
 export const DEFAULT_INSTANCE = "http://localhost:4000";
 
 /** Every instance serves the packages that fit it. */
@@ -22,7 +22,7 @@ export function renderInstallCommand(
   // The other two need it, and no registry has it.
   const names = [...new Set<Package>(["@upstow/sdk", ...packages])];
   const verb = manager === "npm" ? "install" : "add";
-  // Yarn takes an address only together with a name.
+  // Yarn accepts a URL only together with a name.
   const sources = names.map(
     (name) => `${manager === "yarn" ? `${name}@` : ""}${packageUrl(instanceUrl, name)}`,
   );

@@ -1,6 +1,6 @@
 import type { SourceFile } from "./route-handler.ts";
 
-/** What handlers read `.env` through. */
+/** The module through which handlers read `.env`. */
 export const svelteEnvImport = `// In SvelteKit 2: import { env } from "$env/dynamic/private";
 import * as env from "$app/env/private";
 `;
@@ -9,13 +9,13 @@ import * as env from "$app/env/private";
 export const forSvelteKit2 = (code: string): string =>
   code.replace(svelteEnvImport, 'import { env } from "$env/dynamic/private";\n');
 
-/** SvelteKit 3 hands on nothing of `.env` that is not named here; earlier ones do not read it. */
+/** SvelteKit 3 passes on only the `.env` variables declared here; earlier versions don't read it. */
 export function renderSvelteEnv(): SourceFile {
   return {
     path: "src/env.ts",
     code: `import { defineEnvVars } from "@sveltejs/kit/env";
 
-// SvelteKit hands on the variables that are named here. Both may be missing: a build needs neither.
+// SvelteKit passes on the variables declared here. Both may be missing: a build needs neither.
 export const variables = defineEnvVars({
   UPSTOW_URL: { schema: (value) => value },
   UPSTOW_API_KEY: { schema: (value) => value },

@@ -19,7 +19,7 @@ export type ButtonUndoProps = UploadPropsWithout<"autoStart"> & {
   classNames?: ClassNames<"root" | "button" | "undo">;
 };
 
-/** Waits a moment before it sends anything, so that the wrong file can be taken back. */
+/** Waits briefly before sending, so that a wrong file can be undone. */
 export function ButtonUndo(props: ButtonUndoProps) {
   const {
     children,

@@ -16,7 +16,7 @@ export interface BentoKind {
 }
 
 export type DropzoneBentoProps = UploadProps & {
-  /** A tile for each; every tile asks for its kind of file only. */
+  /** One tile each; a tile accepts only its kind of file. */
   kinds?: BentoKind[];
   classNames?: ClassNames<"root" | "main" | "tile" | "total" | "list" | "item">;
 };

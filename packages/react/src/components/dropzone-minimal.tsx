@@ -13,7 +13,7 @@ export type DropzoneMinimalProps = UploadProps & {
   classNames?: ClassNames<"root" | "area" | "button" | "list" | "item">;
 };
 
-/** One quiet line that becomes a target as soon as somebody drags files over the page. */
+/** A single line that becomes a drop target when files are dragged over the page. */
 export function DropzoneMinimal({ classNames, ...props }: DropzoneMinimalProps) {
   const upload = useGivenUpload(props);
   const labels = useLabels();

@@ -16,7 +16,7 @@ export interface FileListProps {
   classNames?: ClassNames<"root" | "head" | "list" | "item">;
 }
 
-/** All files of a list, with what can be done to all of them at once. */
+/** All files in a list, with actions for all of them. */
 export function FileList({ upload, emptyText = "Nothing here yet.", classNames }: FileListProps) {
   const { labels, locale } = useSurroundings();
   const { items } = upload;

@@ -38,7 +38,7 @@ const columnOf: Record<ItemStatus, Column> = {
   cancelled: "stopped",
 };
 
-/** A board of files: drag a card under way to start or retry it, back to waiting to pause it. */
+/** A board of files: drag a card to In progress to start or retry it, back to waiting to pause it. */
 export function GalleryKanban({ words, classNames, ...props }: GalleryKanbanProps) {
   const upload = useGivenUpload(props, { autoStart: false });
   const labels = useLabels();

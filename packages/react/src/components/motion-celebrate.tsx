@@ -59,7 +59,7 @@ export function MotionCelebrate({
   );
 }
 
-/** Deterministic, so that server and browser render the same; nobody sees the difference. */
+/** Deterministic, so that server and browser render the same markup. */
 function throwPiece(i: number): CSSProperties {
   const angle = (i / pieces.length) * 2 * Math.PI;
   const reach = 5 + ((i * 37) % 50) / 10;

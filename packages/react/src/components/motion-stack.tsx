@@ -17,7 +17,7 @@ export type MotionStackProps = UploadProps & {
   classNames?: ClassNames<"root" | "card" | "button">;
 };
 
-/** Files as a pile of cards: the one at work lies on top, and finished ones fly off. */
+/** Files as a stack of cards: the one being uploaded is on top, and finished ones fly off. */
 export function MotionStack({ classNames, ...props }: MotionStackProps) {
   const upload = useGivenUpload(props);
   const labels = useLabels();

@@ -19,7 +19,7 @@ export interface NotificationPanelProps {
   classNames?: ClassNames<"root" | "head" | "list" | "item">;
 }
 
-/** Floats in a corner and shows every upload of the provider, whichever page or component began it. */
+/** Floats in a corner and shows all of the provider's uploads, whichever component started them. */
 export function NotificationPanel({
   warnsBeforeLeaving = true,
   words = {},

@@ -16,7 +16,7 @@ export interface PrivateImageProps extends Omit<PrivateUrlOptions, "renews"> {
   alt: string;
   width?: number;
   height?: number;
-  /** What the API knows of the image: reserves its space and paints its placeholder until it has loaded. */
+  /** The image facts from the API: reserve its space and show its placeholder until it has loaded. */
   image?: ImageFacts | null;
   /** `lazy` requests the URL only when the image comes near the viewport. */
   loading?: "eager" | "lazy";
@@ -44,7 +44,7 @@ function Picture(props: PrivateImageProps) {
   const { image: facts = null, width: givenWidth, height: givenHeight, ...rest } = others;
   const { width, height, style } = findBox(facts, givenWidth, givenHeight);
   const [image, isNear] = useIsNear(loading === "lazy");
-  // What has loaded stays: with a new URL, the browser would load the same bytes again.
+  // Keep the loaded URL: with a new one, the browser would load the same bytes again.
   const [loadedUrl, setLoadedUrl] = useState<string | null>(null);
   const [brokenBy, setBrokenBy] = useState<UpstowError | null>(null);
   const hasRetried = useRef(false);

@@ -18,7 +18,7 @@ export type UploadDropzoneProps = UploadProps & {
   classNames?: ClassNames<"root" | "area" | "title" | "button" | "hint" | "list" | "item">;
 };
 
-/** An area to drop files on, with a button for everybody else and a list of what was chosen. */
+/** An area to drop files, with a button and a list of the selected files. */
 export function UploadDropzone({ title, hasList = true, classNames, ...props }: UploadDropzoneProps) {
   const upload = useGivenUpload(props);
   const labels = useLabels();

@@ -10,7 +10,7 @@ import { UrlField } from "../parts/url-field.tsx";
 export interface UploadFromUrlProps {
   /** A route of your backend's file router with `fromUrl: true`. */
   route: string;
-  /** Sent to the route, if it asks for something. */
+  /** The route's input, if it declares one. */
   input?: unknown;
   isDisabled?: boolean;
   /** Called once your backend has confirmed the file. */

@@ -7,7 +7,7 @@ export interface UpstowImageProps extends ImagePropsOptions {
   file: ImageFile;
   /** Describes the image; empty if it is decorative. */
   alt: string;
-  /** `eager` for what is seen at once. */
+  /** `eager` for images visible on load. */
   loading?: "eager" | "lazy";
   /** Further attributes of the `<img>`, such as `fetchPriority` or `onClick`. */
   imageProps?: Omit<

@@ -37,7 +37,7 @@ const longestPauseMs = 60_000;
 /** A blip of the network should not show as a failure. */
 const quietFailures = 2;
 
-/** URLs of private files by the address of the read handler: components that show the same file share one. */
+/** URLs of private files, by the read handler's URL: components that show the same file share one. */
 export function createPrivateUrls() {
   const entries = new Map<string, Entry>();
   return {

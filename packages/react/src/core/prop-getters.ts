@@ -34,7 +34,7 @@ export interface PropGetters {
 interface Parts {
   queue: Queue;
   input: RefObject<HTMLInputElement | null>;
-  /** What the open file chooser is for, if not for adding files. */
+  /** The purpose of the open file picker, if not adding files. */
   onChosen: RefObject<((file: File) => void) | null>;
   list: UploadList;
   rules: Rules;

@@ -189,7 +189,7 @@ export function createQueue(getUploader: () => Uploader, getSettings: () => Queu
     refresh();
   };
 
-  /** All at once, so that no intermediate state is visible. */
+  /** All together, so that no intermediate state is visible. */
   function removeAll(leaving: Entry[]): void {
     if (leaving.length === 0) return;
     entries = entries.filter((entry) => !leaving.includes(entry));

@@ -55,7 +55,7 @@ export function createFiles(request: Request, signer: Signer) {
 
     /**
      * Up to 100 keys or ids. Files that do not exist are listed in `failures`; that is not an error. With `purge`, bytes
-     * are removed at once, also those of files in the trash.
+     * are removed immediately, including those of files in the trash.
      */
     deleteMany: (
       keys: string[],

@@ -46,7 +46,7 @@ export function createBatch(
 
   const begin = (hold: Hold) =>
     backend.begin({ route, input, files: infos, of, groups: true }, hold).catch((error) => {
-      // Every file that needed it left during a wait; one that comes back asks again.
+      // All files that needed it were removed during the wait; one that is resumed asks again.
       if (hold.signal.aborted) join = null;
       throw error;
     });

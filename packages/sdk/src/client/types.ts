@@ -27,7 +27,7 @@ export interface UploaderOptions {
    */
   verify?: boolean;
   /**
-   * Takes metadata out of pictures before they leave the page: `stripGps` or `stripAll` of `@upstow/sdk/strip-metadata`.
+   * Removes metadata from images before they leave the page: `stripGps` or `stripAll` of `@upstow/sdk/strip-metadata`.
    * A function of your own must not change the size.
    */
   stripMetadata?: (file: File) => Promise<File>;

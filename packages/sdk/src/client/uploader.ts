@@ -27,7 +27,7 @@ import { createXhrPut } from "./xhr-put.ts";
 
 const tickMs = 200;
 
-// Well below what a handler accepts at once, however long the names are.
+// Well below a handler's limit, however long the names are.
 const filesInBatch = 500;
 
 type Files = Iterable<File> | File;

@@ -42,7 +42,7 @@ export function logAs(name: string): (error: unknown) => void {
   };
 }
 
-/** What is not ours to explain is told to the application, and not to the browser. */
+/** Unexpected errors are reported to the application, not to the browser. */
 export function answerFailure(error: unknown, report: (error: unknown) => void, allow?: string): Response {
   const known = error instanceof UpstowError ? withStatus(error) : internalError();
   if (known.status >= 500) report(error);

@@ -54,8 +54,8 @@ export async function beginUploads<Context>(
 }
 
 /**
- * Small files are opened together: as many as one call accepts, and no more than can be sent before their URLs expire.
- * Groups are fixed here, because a ticket that fits any group would open an upload in each.
+ * Small files are requested together: as many as one call accepts, and no more than can be sent before their URLs
+ * expire. Groups are fixed here, because a ticket valid in any group would start an upload in each.
  */
 function groupFiles(checked: (FileInfo | UpstowError)[], metadata: Metadata | null): (number | null)[] {
   const groups: (number | null)[] = checked.map(() => null);

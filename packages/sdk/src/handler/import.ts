@@ -31,7 +31,7 @@ function decodeName(name: string): string {
   }
 }
 
-// An import waits up to a day for its turn, and takes up to an hour.
+// An import can be queued for a day and take an hour.
 const importLifeMs = 26 * 60 * 60 * 1000;
 
 /** Lets the service fetch a URL that the browser names, if the route allows that. */

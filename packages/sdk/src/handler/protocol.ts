@@ -28,7 +28,7 @@ export type Action =
   | { action: "import"; route: string; url: string; input?: unknown }
   | { action: "importState"; token: string; isCancelled?: boolean };
 
-/** What a read handler answers to requests that accept only JSON. */
+/** A read handler's response to requests that accept only JSON. */
 export interface ReadAnswer {
   /** May be relative to the request's URL. */
   url: string;

@@ -12,7 +12,7 @@ export interface ImagePropsOptions extends TransformOptions {
   widths?: readonly number[];
 }
 
-/** What an `<img>` needs. As React, Vue and Svelte accept it. */
+/** Attributes of an `<img>`, as React, Vue and Svelte accept them. */
 export interface ImageProps {
   src: string;
   srcSet?: string;
@@ -22,7 +22,7 @@ export interface ImageProps {
   style: Record<string, string>;
 }
 
-/** A file as the API returns it, with what is known of the image if the page asked for that. */
+/** A file as the API returns it, with image facts if they were requested. */
 export interface ImageFile {
   url: string;
   image?: ImageFacts | null;
@@ -99,7 +99,7 @@ function findBox(
   return { width: width !== undefined && height === undefined ? width : side(across), height: side(down) };
 }
 
-/** What shows through an image is not painted over by a placeholder behind it. */
+/** Transparent images get no placeholder, because it would show through. */
 function findStyle(image: ImageFacts | null, { rotate, fit }: TransformOptions): Record<string, string> {
   const flow = { maxWidth: "100%", height: "auto" };
   if (image === null || image.hasAlpha || rotate !== undefined || fit === "pad") return flow;

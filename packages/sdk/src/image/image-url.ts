@@ -1,6 +1,6 @@
 import type { TransformOptions } from "../wire/transforms.ts";
 
-/** Widths that projects serve without a signature unless they list others: those that next/image asks for. */
+/** Widths that projects serve without a signature by default: those that next/image requests. */
 export const defaultWidths: readonly number[] = [
   16, 32, 48, 64, 96, 128, 256, 384, 640, 750, 828, 1080, 1200, 1920, 2048, 3840,
 ];
@@ -10,7 +10,7 @@ export const defaultQualities: readonly number[] = [defaultQuality, 85];
 /** The address of a file's bytes, whose key begins with the project's id. */
 const fileUrl = /^(.*)\/f\/([0-9a-z]{26}\/[^?#]+)$/s;
 
-/** What is not wanted may be left out or undefined. */
+/** Options may be omitted or undefined. */
 type Variant = { [Name in keyof TransformOptions]: TransformOptions[Name] | undefined };
 
 /** The URL of a variant of a public file, without a call: a recipe, or the name of a preset. Null for other URLs. */

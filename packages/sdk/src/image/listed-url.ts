@@ -1,13 +1,13 @@
 import type { TransformOptions } from "../wire/transforms.ts";
 import { defaultQualities, defaultWidths, variantUrl } from "./image-url.ts";
 
-/** What the project lists, if it has its own lists. */
+/** The project's lists, if customised. */
 export interface ImageLists {
   widths?: readonly number[] | undefined;
   qualities?: readonly number[] | undefined;
 }
 
-/** What image libraries ask for: any width and quality, as numbers or text, and words of their own. */
+/** What image libraries pass: any width and quality, as numbers or text, and their own keywords. */
 export interface LooseTransform {
   width?: number | string | undefined;
   height?: number | string | undefined;

@@ -1,4 +1,4 @@
-/** A ThumbHash as a small PNG in a `data:` URL, or null if it is none. Runs everywhere, without an image library. */
+/** A ThumbHash as a small PNG in a `data:` URL, or null if it is invalid. Runs everywhere, without an image library. */
 export function thumbHashToDataUrl(thumbhash: string): `data:image/png;base64,${string}` | null {
   const hash = fromBase64(thumbhash);
   if (hash === null || hash.length < 5) return null;

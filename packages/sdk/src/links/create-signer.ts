@@ -119,7 +119,7 @@ function readScope({ routeSlug, prefix, audience }: CreateGrantBody): Pick<Grant
 
 /** A single path segment: no separators, and nothing that URL normalisation removes. */
 function toSegment(name: string): string {
-  // Half of a surrogate pair has no place in an address either; the service replaces it alike.
+  // A lone surrogate can't be part of a URL either; the service replaces it the same way.
   const plain = name.replaceAll(/\p{Cs}/gu, "\ufffd").replaceAll(/[/\\\p{Cc}]/gu, "_");
   return /^\.{1,2}$/.test(plain) ? "_" : plain;
 }

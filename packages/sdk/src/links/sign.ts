@@ -1,4 +1,4 @@
-/** What a link says; the service reads it from the URL. */
+/** A link's claims; the service reads them from the URL. */
 export interface LinkFacts {
   fileId: string;
   signedAt: number;

@@ -32,7 +32,7 @@ export function createAppendStream(grants: Grants, files: Files, connection: () 
     const grant = await grants.create(
       {
         ...{ routeSlug, expiresIn: grantSec },
-        // An upload whose response was lost is begun again.
+        // If the response to a creation was lost, start another upload.
         maxFiles: policy.retries + 1,
         ...(metadata && { metadata }),
         ...(access && { access }),
@@ -59,7 +59,7 @@ export function createAppendStream(grants: Grants, files: Files, connection: () 
         try {
           return await act(attempt);
         } catch (error) {
-          // 409: the service has other bytes than we believe, or still holds on to a broken connection.
+          // 409: the service's offset differs from ours, or it still waits for a broken connection.
           const mayHelp = error instanceof UpstowError && (mayPass(error) || error.status === 409);
           if (!mayHelp || attempt >= policy.retries) throw error;
           await wait(pauseFor(error, attempt++, policy.baseDelayMs), signal);

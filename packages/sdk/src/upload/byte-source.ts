@@ -27,12 +27,12 @@ export interface ByteSource {
   close?(): Promise<void>;
 }
 
-/** A stream that nobody knows the end of. */
+/** A stream of unknown length. */
 export interface EndlessSource {
   sizeBytes: null;
   name?: undefined;
   type?: undefined;
-  /** As many bytes as asked for, or fewer at the end. */
+  /** As many bytes as requested, or fewer at the end. */
   next(bytes: number): Promise<Bytes>;
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ export interface ImportOptions extends Omit<ImportUploadBody, "url" | "routeSlug
   onStart?: (file: FileObject) => void;
 }
 
-/** Status calls count toward the rate limit, so a long import is looked at ever less often. */
+/** Status calls count toward the rate limit, so a long import is polled less and less often. */
 const firstPauseMs = 500;
 const longestPauseMs = 15_000;
 

@@ -1,6 +1,6 @@
 export type FileStatus = "UPLOADING" | "UPLOADED" | "FAILED" | "DELETED";
 
-/** Who may read a file at its URL: everybody, or nobody without a link or a grant. */
+/** Who may read a file at its URL: everyone, or only holders of a link or grant. */
 /** Whether a file was scanned for viruses. */
 export type ScanState = "pending" | "clean" | "infected" | "unscanned";
 
@@ -23,8 +23,8 @@ export interface FileListItem {
   /** MIME type by the bytes; null if unknown, and where the route's `checkContent` is off. */
   detectedType: string | null;
   /**
-   * `pending`: nobody can read the file yet. `infected`: it was deleted. `unscanned`: it is more than the scanner takes.
-   * Null where the file's route does not scan.
+   * `pending`: not readable yet. `infected`: deleted. `unscanned`: too large for the scanner. Null if the file's route does
+   * not scan.
    */
   scan: ScanState | null;
   /** Only where the file has one. */
@@ -42,7 +42,7 @@ export interface FileListItem {
   image?: ImageFacts | null;
 }
 
-/** What is known of an image besides its bytes. */
+/** Facts about an image. */
 export interface ImageFacts {
   /** Pixels, as seen upright. */
   width: number;
@@ -78,7 +78,7 @@ export interface FileObject extends CompletedFile {
   progress?: ImportProgress;
   /** Why its import failed. */
   failure?: { reason: ImportFailureReason; message: string };
-  /** Null until the image was read, soon after its upload, and for all that is no readable image. */
+  /** Null until the image has been read, shortly after its upload, and for files that are not readable images. */
   image: ImageFacts | null;
 }
 

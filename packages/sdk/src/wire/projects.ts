@@ -35,7 +35,7 @@ export interface CreatedProject {
   keys?: ProjectKey[];
 }
 
-/** What `/i/` serves of a project's public files without a signature. */
+/** The variants of public files that `/i/` serves without a signature. */
 export interface ImageSettings {
   /** Widths, or heights of variants without a width. */
   imageWidths: number[];
@@ -45,7 +45,7 @@ export interface ImageSettings {
 }
 
 interface ProjectSettings extends ImageSettings {
-  /** Days that deleted files can be restored, up to 90; 0 removes them at once. */
+  /** Days that deleted files can be restored, up to 90; 0 removes them immediately. */
   trashDays: number;
 }
 
@@ -103,9 +103,9 @@ export interface Router {
   stripMetadata: "off" | "gps" | "all";
   /** Whether files are scanned for viruses before anyone can read them. */
   scan: boolean;
-  /** What happens to files larger than the scanner takes. */
+  /** What happens to files too large for the scanner. */
   scanUnknown: "allow" | "refuse";
-  /** Where the `success_redirect` of forms may lead. */
+  /** Origins that a form's `success_redirect` may point to. */
   formOrigins: string[];
   createdAt: string;
   updatedAt: string;
@@ -131,9 +131,9 @@ export interface CreateRouterBody {
   stripMetadata?: "off" | "gps" | "all";
   /** Nobody can read a file until it was scanned for viruses; infected files are deleted. Default: false. */
   scan?: boolean;
-  /** What happens to files larger than the scanner takes. Default: `refuse`. */
+  /** What happens to files too large for the scanner. Default: `refuse`. */
   scanUnknown?: "allow" | "refuse";
-  /** Where the `success_redirect` of forms may lead. */
+  /** Origins that a form's `success_redirect` may point to. */
   formOrigins?: string[];
 }
 

@@ -60,7 +60,7 @@ async function settlePort(config: Config): Promise<Config> {
 /** Ctrl-C reaches us from the terminal and from npm, which passes on its own. */
 const sameSignalMs = 1_000;
 
-/** A second signal ends the process at once. */
+/** A second signal ends the process immediately. */
 function closeOnSignals(app: App, systemd: Systemd): void {
   let firstAtMs: number | undefined;
   async function close(signal: NodeJS.Signals): Promise<void> {
@@ -96,7 +96,7 @@ interface Systemd {
 
 /** Tells systemd the state of the service, through systemd's own command: Node has no datagram sockets for it. */
 function createSystemd({ NOTIFY_SOCKET: socket, WATCHDOG_USEC: watchdogUs }: SystemdEnv): Systemd {
-  // What cannot be told is noticed by systemd itself.
+  // If the notification fails, systemd notices by itself.
   const tell = (message: string) =>
     void (socket === undefined || execFile("systemd-notify", ["--no-block", message], () => {}));
   return {

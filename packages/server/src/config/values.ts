@@ -30,7 +30,7 @@ export function hostName(value: string): string {
   return value;
 }
 
-/** A `host:port` that strangers cannot reach: what listens there speaks plain HTTP. */
+/** A `host:port` that is not publicly reachable, because it serves plain HTTP. */
 export function privateListener(value: string): ListenAddress {
   const [, bracketed, plain = bracketed ?? "", digits = ""] =
     /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(value) ?? [];

@@ -44,7 +44,7 @@ export function pageRoutes(app: FastifyInstance, deps: Deps): void {
           ...headersWith(policy(pageSources(deps.config, request), origins)),
           "cache-control": "no-cache",
           vary: "cookie",
-          // What crawlers see is a sign-in page.
+          // Crawlers only see a sign-in page.
           ...(visitor === null
             ? { "x-robots-tag": "noindex" }
             : { link: preload(manifest, font, request.url) }),

@@ -6,7 +6,7 @@ const shortest = 10;
 const longest = 200;
 const mostWaiting = 20;
 
-/** A flood of strangers must not lock out people who are signed in, or known devices. */
+/** A flood of attempts must not lock out signed-in users or known devices. */
 type Lane = "known" | "stranger";
 
 export interface PasswordWork {

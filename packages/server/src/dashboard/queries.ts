@@ -172,7 +172,7 @@ const accessible = (q: QueryCreator<Schema>, accountId: string) =>
       ]),
     );
 
-/** The project with its account's limits and the caller's role; no row for strangers. */
+/** The project with its account's limits and the caller's role; no row without a role. */
 export const findAccess = statement((q, p: { projectId: string; accountId: string }) =>
   accessible(q, p.accountId)
     .innerJoin("account", "account.id", "project.account_id")

@@ -25,12 +25,12 @@ export async function throttleAddress(
 ): Promise<void> {
   const bucket = addressGroup(address);
   await spend(deps, `${way}:${bucket}`, triesPerAddress);
-  // Neighbours in an IPv4 network are strangers to each other.
+  // Neighbours in an IPv4 network are unrelated to each other.
   if (bucket !== address) await spend(deps, `${way}-network:${addressNetwork(address)}`, triesPerNetwork);
 }
 
 /**
- * A stranger who guesses uses up their own network's attempts, not the account owner's. A device that has signed in to
+ * Guessing uses up the attempts of the guesser's network, not the account owner's. A device that has signed in to
  * the account before is counted separately. Counted by the email as typed, so that accounts that don't exist are
  * treated the same.
  */

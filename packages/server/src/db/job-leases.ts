@@ -7,8 +7,8 @@ import { databaseNow, leaseEnd, statement } from "./statement.ts";
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Runs the work, unless an instance is doing so or did within `leaseMs`, this one before a restart included. What failed
- * or was cut short is due at once. The signal aborts when another instance has the lease.
+ * Runs the work, unless an instance is doing so or did within `leaseMs`, including this one before a restart. Failed or
+ * interrupted work is due immediately. The signal aborts when another instance has the lease.
  */
 export type RunLeased = (name: string, leaseMs: number, work: Work, signal: AbortSignal) => Promise<void>;
 

@@ -261,13 +261,13 @@ export interface FileRow {
   claim_by: number | null;
   /** Set while a deleted file is in the trash: when its bytes go. */
   purge_at: number | null;
-  /** What is known of an image, as JSON: `null` in it if the bytes are none that can be read. Null until looked at. */
+  /** Image facts as JSON: JSON `null` if the bytes are not a readable image. SQL null until read. */
   image: string | null;
-  /** When an image's facts are due: 0 for at once, later while a worker has it; null once they are there. */
+  /** When an image's facts are due: 0 for immediately, later while a worker has it; null once they are known. */
   facts_due_at: number | null;
   /** The point of an image to keep in view, as `x,y`. */
   focus: string | null;
-  /** By its bytes; null if unknown or not looked at. */
+  /** By its bytes; null if unknown or not checked. */
   detected_type: string | null;
   /** Null if its route did not ask for a scan. */
   scan: ScanState | null;
@@ -292,7 +292,7 @@ export interface WebhookEndpointRow {
   consecutive_timeouts: number;
   /** When to check its messages next; null if none are waiting. */
   next_run_at: number | null;
-  /** More was due than could be sent at once; the next attempt to finish makes room. */
+  /** More was due than could be sent together; the next finished attempt frees a place. */
   has_backlog: number;
   touched_at: number;
 }

@@ -16,7 +16,7 @@ export function isImageType(contentType: string, imageTypes: ImageTypes): boolea
   return imageTypes.has(mediaType(contentType));
 }
 
-/** When a confirmed file's facts are due: at once, or never. Files in customers' buckets are not read. */
+/** When a confirmed file's facts are due: immediately, or never. Files in customers' buckets are not read. */
 export function factsDueAt(
   { type, store }: Pick<FileRow, "type" | "store">,
   own: { store: string; imageTypes: ImageTypes },
@@ -24,7 +24,7 @@ export function factsDueAt(
   return store === own.store && isImageType(type, own.imageTypes) ? 0 : null;
 }
 
-/** Null until the image was looked at, and for whatever is none. */
+/** Null until the image was read, and for files that are not images. */
 export function readImageFacts({ image }: Pick<FileRow, "image">): ImageFacts | null {
   return image === null ? null : (JSON.parse(image) as ImageFacts | null);
 }

@@ -23,7 +23,7 @@ export function notEnded(now: number | RawBuilder<unknown>): RawBuilder<boolean>
   return sql<boolean>`(expires_at is null or expires_at > ${now}) and (claim_by is null or claim_by > ${now})`;
 }
 
-/** The opposite, which guards whoever deletes an ended file. */
+/** The opposite: the guard for deleting an ended file. */
 export function ended(now: number): RawBuilder<boolean> {
   return sql<boolean>`(expires_at <= ${now} or claim_by <= ${now})`;
 }
@@ -44,7 +44,7 @@ export function readExpiry({ expiresIn, expiresAt }: AskedLife, now: number): nu
   return at;
 }
 
-/** While a file waits for its scan, nobody has been told that it can be claimed. */
+/** While a file waits for its scan, no client knows that it can be claimed. */
 export const claimAfterScan = 8_640_000_000_000_000;
 
 /** When a file has to be claimed, from the moment on at which it can be read. */

@@ -55,8 +55,8 @@ const deleteOldestFailed = statement((q, p: { before: number; take: number }) =>
 );
 
 /**
- * A deleted file's row stays, because what it counted and its id must not be used again. What people wrote goes once
- * the log entries about it are gone too. A failed upload is listed with its name until then, and deleted after that.
+ * A deleted file's row stays, because its id and its counts must not be used again. Text that people wrote is removed
+ * once the log entries about the file are gone too. A failed upload is listed with its name until then, and deleted after that.
  */
 export async function scrubDeletedFiles(
   { db, now, config }: Pick<Deps, "db" | "now"> & { config: Pick<Deps["config"], "logRetentionDays"> },

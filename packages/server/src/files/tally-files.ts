@@ -10,7 +10,7 @@ export interface RouteTally {
   bytes: number;
 }
 
-/** What each route has among the files that one request may read, newest first, and whether those are all. */
+/** Files per route among those that one request may read, newest first, and whether those are all. */
 export async function tallyFiles(
   searcher: Searcher,
   wanted: IdStretch,

@@ -21,7 +21,7 @@ import { areNamed, deletedColumns, type Named } from "./queries.ts";
 import { nameFiles } from "./serialize.ts";
 import { removeBytes } from "./storage-deletions.ts";
 
-/** What would end a restored file at once is dropped. Its links stay revoked. */
+/** Drops an expiry that would delete the restored file immediately. Its links stay revoked. */
 const restoreFileRows = statement((q, p: Named, dialect) =>
   q
     .updateTable("file")

@@ -99,7 +99,7 @@ export function rawErrorResponse(error: AppError, requestId: string): string {
   ].join("\r\n");
 }
 
-/** What a caller is told about a failure. */
+/** The error that a caller sees. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof DatabaseReadOnly) return new ReadOnlyError();
@@ -180,7 +180,7 @@ export function answerUnknownPaths(app: FastifyInstance): void {
     throw wrongMethod(allowed);
   }
 
-  /** A parameter matches any word, but a word that is a path of its own is not an id: `/upload/multipart/init`. */
+  /** A parameter matches any word, but a word that is a path itself is not an id: `/upload/multipart/init`. */
   function isOtherPath({ url, method, routeOptions }: FastifyRequest): boolean {
     if (routeOptions.url?.includes("/:") !== true) return false;
     return known.get(pathOf(url))?.methods.has(method) === false;

@@ -35,7 +35,7 @@ export async function openMetricsListener(
   }
 
   function judge({ socket, headers, method, url = "" }: IncomingMessage): number {
-    // A proxy in the same network would pass on the requests of strangers.
+    // A proxy in the same network would forward requests from anyone.
     if (!isPrivateAddress(socket.remoteAddress ?? "") || isForwarded(headers)) return 403;
     if (metricsToken !== null && !hasToken(headers, metricsToken)) return 401;
     if (url.split("?", 1)[0] !== "/metrics") return 404;

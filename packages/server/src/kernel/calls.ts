@@ -1,4 +1,4 @@
-/** What the process calls while it works. */
+/** External systems that the process calls. */
 export type Callee = "database" | "storage" | "customer bucket" | "redis" | "webhook" | "renderer";
 
 export interface Call {
@@ -40,7 +40,7 @@ export async function callTo<T>(
   to: Callee,
   operation: string,
   work: () => Promise<T>,
-  /** Whether an error is the answer that was asked for, such as "there is none". */
+  /** Whether an error is an expected result, such as "not found". */
   isAnswer: (error: unknown) => boolean = () => false,
 ): Promise<T> {
   const call = beginCall(to, operation);

@@ -97,5 +97,5 @@ function servedError(error: AppError): AppError {
   return error;
 }
 
-/** Part of a suggestion. Whoever reads it may be the operator, or not. */
+/** Part of a suggestion. The reader may or may not be the operator. */
 export const raiseTier = "ask the operator for a higher tier ('upstow account set-tier')";

@@ -54,7 +54,7 @@ export function filterOf(
   return { projectId, environment, ...deliveryBounds(wanted), status, routeSlug };
 }
 
-/** What can be read without passing others by. */
+/** Deliveries that can be read without skipping others. */
 export const indexFor = ({ status }: DeliveryFilter) => (status === "dead" ? "dead" : "any");
 
 export const isWanted = (

@@ -134,7 +134,7 @@ export function describeNextAttempt(delayMs: number | null): string {
   return delayMs === null ? "no retries left" : `the next attempt follows in ${describeDelay(delayMs)}`;
 }
 
-/** Retries come after seconds or after hours: 2,012 s would be half an hour to nobody. */
+/** Retry delays range from seconds to hours, and nobody reads 2,012 s as half an hour. */
 function describeDelay(delayMs: number): string {
   const seconds = Math.ceil(delayMs / 1000);
   if (seconds < 120) return `${seconds} s`;

@@ -56,7 +56,7 @@ export const readEndpoints = statement((q, p: { ids: string }, dialect) =>
     .where(isOneOf(dialect, "id", p.ids)),
 );
 
-/** Passes over those that somebody is redelivering, who wakes the endpoint. */
+/** Skips messages that are being redelivered, because the redelivery wakes the endpoint. */
 export const listDue = statement((q, p: { endpointId: string; take: number }, dialect) => {
   const due = q
     .selectFrom("webhook_message")
@@ -168,9 +168,9 @@ export function fewerLeases(ended: RawBuilder<unknown>): RawBuilder<number> {
 }
 
 /**
- * A redelivery that is asked for while an attempt is under way is kept in `retried`, which only the next claim needs.
- * However that attempt ends, the message is then sent anew, with all its retries: even a success may have gone to an
- * address that was corrected in the meantime.
+ * A redelivery requested during an attempt is recorded in `retried`, which only the next claim needs. However that
+ * attempt ends, the message is then sent again with all its retries: even a success may have gone to a URL that was
+ * corrected in the meantime.
  */
 export const REDELIVERY_ASKED = sql.lit(-1);
 const isRedeliveryAsked = sql<boolean>`retried < 0`;

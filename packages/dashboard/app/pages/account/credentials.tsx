@@ -45,7 +45,7 @@ export function Credentials(props: { email: string; passkeys: Passkeys; onSaved:
   );
 }
 
-/** Whoever knew the old password may have added one, and it would still let them in. */
+/** Someone who knew the old password may have added a passkey, which would still work. */
 function RemovePasskeys(props: {
   passkeys: Passkeys;
   chosen: string[];

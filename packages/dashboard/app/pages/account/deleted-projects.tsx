@@ -6,7 +6,7 @@ import { Failure } from "../../parts/states.tsx";
 import { type DeletedProject, formatLeft, formatPurge, type Purge } from "./deleted-project.ts";
 import { PurgeProject } from "./purge-project.tsx";
 
-/** What deleted projects left behind. Most accounts have none, and then there is nothing to see. */
+/** Deleted projects with remaining data. Renders nothing if there are none. */
 export function DeletedProjects() {
   const { data, error, reload } = useLoad<{ projects: DeletedProject[] }>("/projects/deleted");
   const [chosen, setChosen] = useState<DeletedProject | null>(null);
@@ -51,7 +51,7 @@ export function DeletedProjects() {
           project={chosen}
           onPurged={(purge) => setReport({ ...purge, name: chosen.name })}
           onEnded={reload}
-          // A purge may end when another project's is being asked for.
+          // A purge may end while another project is being confirmed.
           onClose={() => setChosen((now) => (now === chosen ? null : now))}
         />
       )}

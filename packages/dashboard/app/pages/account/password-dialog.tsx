@@ -11,7 +11,7 @@ interface PasswordDialogProps {
   onClose: () => void;
 }
 
-/** A change to how one signs in, which asks for the password again. */
+/** A change to the sign-in methods, which requires the password again. */
 export function PasswordDialog(props: PasswordDialogProps) {
   const [password, setPassword] = useState("");
   return (

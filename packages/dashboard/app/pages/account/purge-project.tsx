@@ -15,7 +15,7 @@ interface PurgeProjectProps {
   onClose: () => void;
 }
 
-/** The server goes on when this is closed, or the page is left. */
+/** The server continues when this is closed or the page is left. */
 export function PurgeProject({ project, onPurged, onEnded, onClose }: PurgeProjectProps) {
   const [typed, setTyped] = useState("");
   const [isPurging, setPurging] = useState(false);

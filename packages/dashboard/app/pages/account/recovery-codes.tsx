@@ -1,6 +1,6 @@
 import { CopyButton } from "../../parts/copy-button.tsx";
 
-/** Shown once; they live in the component that asked for them and are gone with it. */
+/** Shown once; they exist only in the component that requested them. */
 export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
   const text = codes.join("\n");
   return (

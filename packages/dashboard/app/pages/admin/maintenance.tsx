@@ -32,7 +32,7 @@ const labels: Record<string, [string, string]> = {
   abandonedUploads: ["abandoned upload ended", "abandoned uploads ended"],
 };
 
-/** What the last runs found. */
+/** Results of the last runs. */
 export function Maintenance({ reports }: { reports: Report[] }) {
   if (reports.length === 0) {
     return (

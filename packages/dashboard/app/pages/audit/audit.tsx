@@ -14,13 +14,13 @@ import { useWorkspace } from "../../workspace.ts";
 import { nameBrowser } from "../account/name-browser.ts";
 import { actionNames, authorKinds } from "./action-names.ts";
 
-/** What was changed in this project, for its owners. */
+/** Changes in this project, for its owners. */
 export function ProjectAudit() {
   const { project } = useWorkspace();
   return <AuditLog title="Audit log" api={`/projects/${project.id}/audit`} />;
 }
 
-/** What concerns one's own account: sign-ins, credentials, tier. */
+/** Changes to one's own account: sign-ins, credentials, tier. */
 export function AccountAudit() {
   return <AuditLog title="Account activity" api="/account/audit" />;
 }

@@ -6,7 +6,7 @@ import { Form } from "../../parts/form.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { Link } from "../../router.tsx";
 
-/** The token is behind the "#", which browsers send to nobody. */
+/** The token is in the fragment, which browsers never send. */
 export default function Claim({ onEntered }: { onEntered: () => void }) {
   const [token] = useState(() => location.hash.slice(1));
   const [known, setKnown] = useState<{ email: string | null } | null>(null);

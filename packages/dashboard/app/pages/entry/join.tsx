@@ -18,7 +18,7 @@ interface Invitation {
   email: string;
 }
 
-/** The token is behind the "#", which browsers send to nobody. */
+/** The token is in the fragment, which browsers never send. */
 export default function Join({ onEntered }: { onEntered: () => void }) {
   const [token] = useState(() => location.hash.slice(1));
   const [invitation, setInvitation] = useState<Invitation | null>(null);

@@ -31,7 +31,7 @@ export async function createPasskey(currentPassword: string, name: string): Prom
   await callApi("POST", "/account/passkeys", { ticket, name, response });
 }
 
-/** Cancelled, timed out or refused by the device: browsers do not tell which. */
+/** Cancelled, timed out or rejected by the device: browsers don't say which. */
 function notDone(error: unknown): never {
   const isKnown = error instanceof Error && error.name === "InvalidStateError";
   throw new ApiError(

@@ -6,7 +6,7 @@ import { Form } from "../../parts/form.tsx";
 import { CodeStep } from "./code-step.tsx";
 import { PasskeyButton } from "./passkey-button.tsx";
 
-/** In at once, or a ticket for the step that is still missing. */
+/** Signed in, or a ticket for the second step. */
 export interface SignInAnswer {
   ticket?: string;
 }

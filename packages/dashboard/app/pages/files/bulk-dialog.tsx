@@ -19,7 +19,7 @@ interface BulkDialogProps {
   onClose: () => void;
 }
 
-/** Changes all files of a selection. Closing it stops after the call that is under way. */
+/** Changes all files of a selection. Closing it stops after the current call. */
 export function BulkDialog({ task, selection, onDone, onClose }: BulkDialogProps) {
   const { api } = useWorkspace();
   const [access, setAccess] = useState<Access>("private");

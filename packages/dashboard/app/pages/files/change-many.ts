@@ -5,10 +5,10 @@ import { type Matching, toBody } from "./use-file-deletion.ts";
 /** Files one by one, or all that a search finds. */
 export type Selection = { ids: string[] } | Matching;
 
-/** The fields that change; metadata as it was typed, since other numbers could be sent otherwise. */
+/** The fields to change; metadata as typed, because parsing it could change large numbers. */
 export type Change = Pick<UpdateFileBody, "access" | "expiresAt" | "expiresIn"> | { metadataText: string };
 
-/** Call by call, until all are changed or nobody waits any more. Returns how many there still were to change. */
+/** Call by call, until all are changed or the caller stops. Returns how many were left to change. */
 export async function changeMany(
   api: string,
   selection: Selection,
@@ -35,7 +35,7 @@ export async function changeMany(
 
 interface Answer {
   changed: number;
-  /** Where the next call continues; of a search alone. */
+  /** Where the next call continues; only for searches. */
   before?: string | null;
 }
 

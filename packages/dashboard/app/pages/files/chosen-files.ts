@@ -4,16 +4,16 @@ export interface Chosen {
   folder: string;
 }
 
-/** What systems leave in folders and nobody means to upload. */
+/** System files in folders that users don't intend to upload. */
 const litter = new Set([".DS_Store", "Thumbs.db", "desktop.ini"]);
 
-/** What was chosen in a dialog, of files or of a folder. */
+/** The selection from a file or folder dialog. */
 export function readChoice(files: Iterable<File>): Chosen[] {
   const chosen = [...files].map((file) => ({ file, folder: folderOf(file.webkitRelativePath) }));
   return withoutLitter(chosen);
 }
 
-/** What was dropped, with everything inside of dropped folders. */
+/** Dropped files, including the contents of dropped folders. */
 export async function readDrop(data: DataTransfer): Promise<Chosen[]> {
   // The list is emptied as soon as the event is over, so everything is taken before the first wait.
   const files = [...data.files];
@@ -31,7 +31,7 @@ export async function readDrop(data: DataTransfer): Promise<Chosen[]> {
 async function readFolder(directory: FileSystemDirectoryEntry): Promise<Chosen[]> {
   const reader = directory.createReader();
   const found: Chosen[][] = [];
-  // A reader hands out a hundred at a time.
+  // A reader returns a hundred entries at a time.
   for (;;) {
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

@@ -35,7 +35,7 @@ type Action =
 
 const multipartAboveBytes = 10 * 1024 * 1024;
 
-/** An answer of the service that is handed on as it is. */
+/** A service response that is passed on unchanged. */
 class Refusal {
   readonly response: Response;
   constructor(response: Response) {
@@ -80,7 +80,7 @@ export function createConsoleBackend(api: string): Fetch {
     return { token: JSON.stringify(token), ...opened, ...(uploadId === null ? {} : { received: [] }) };
   }
 
-  /** Null where the earlier upload cannot go on. */
+  /** Null if the earlier upload can't be continued. */
   async function findResumable(upload: OpenUpload) {
     const { fileId, uploadId } = upload;
     const token = JSON.stringify(upload);
@@ -110,7 +110,7 @@ export function createConsoleBackend(api: string): Fetch {
       if (parts !== undefined)
         return { ...(await ask<object>("POST", "/upload/multipart/complete", { fileId, uploadId, parts })) };
     } catch (problem) {
-      // The answer to an earlier call may have been lost.
+      // The response to an earlier call may have been lost.
       if (!(problem instanceof Refusal) || problem.response.status !== 404) throw problem;
       if (!(await isComplete(upload))) throw problem;
     }

@@ -35,7 +35,7 @@ export function isRoot(filter: FileFilter): boolean {
   return filter.routeSlug === "" && !isFiltered(filter);
 }
 
-/** What the address of the page keeps, so that a search can be shared. */
+/** The part of the filter stored in the URL, so that a search can be shared. */
 export function readFilter(query: URLSearchParams): FileFilter {
   return Object.fromEntries(fields.map((field) => [field, query.get(field) ?? ""])) as unknown as FileFilter;
 }
@@ -45,7 +45,7 @@ export function writeFilter(filter: FileFilter): string {
   return new URLSearchParams(used as [string, string][]).toString();
 }
 
-/** What the server is asked. Days are the reader's own: from the first moment of one to the last of the other. */
+/** The server's query. Days are in the user's time zone, from the start of the first to the end of the last. */
 export function toServerQuery({ from, to, ...terms }: FileFilter): string {
   const asked = new URLSearchParams(Object.entries(terms).filter(([, value]) => value.trim() !== ""));
   const [since, until] = [startOfDay(from, 0), startOfDay(to, 1)];

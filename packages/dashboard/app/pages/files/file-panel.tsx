@@ -21,7 +21,7 @@ import { FileVariants } from "./file-variants.tsx";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 
-/** How often a file is looked at that the service fetches. */
+/** How often to check a file that the service is importing. */
 const lookEveryMs = 3_000;
 
 interface Found {
@@ -43,7 +43,7 @@ interface FilePanelProps {
   onDelete: () => void;
 }
 
-/** One file beside the list, at a URL that can be shared. */
+/** One file next to the list, at a URL that can be shared. */
 export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelProps) {
   const { api } = useWorkspace();
   const loaded = useLoad<Found>(`${api}/search/file?key=${id}`);

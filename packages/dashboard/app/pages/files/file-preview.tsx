@@ -45,7 +45,7 @@ export function FilePreview({ file, url, onMeasured }: FilePreviewProps) {
   if (type.startsWith("audio/"))
     // biome-ignore lint/a11y/useMediaCaption: the file is all there is
     return <audio className="preview" src={url} controls preload="metadata" onError={fail} />;
-  // Not sandboxed, since browsers' PDF viewers refuse to work in one; the service sends it as nothing but a PDF.
+  // Not sandboxed, because browsers' PDF viewers don't work in a sandbox; the service always sends it as a PDF.
   if (type === "application/pdf")
     return <iframe className="preview pdf" src={url} title="Preview" referrerPolicy="no-referrer" />;
   if (textTypes.test(type)) return <TextPreview file={file} url={url} />;

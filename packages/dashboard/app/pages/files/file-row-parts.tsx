@@ -20,13 +20,13 @@ const icons: [type: RegExp, icon: string][] = [
   [/^text\/|pdf|document/, fileTextIcon],
 ];
 
-/** Sooner, it would not be seen: thumbnails that were shown before come at once. */
+/** A delay, because cached thumbnails appear immediately. */
 const placeholderAfterMs = 50;
 
 /** A small picture of an image; for everything else, or one that cannot be shown, an icon of its type. */
 export function Thumbnail({ file, className }: { file: FoundFile; className: string }) {
   const [isBroken, setBroken] = useState(false);
-  // What shows through a thumbnail must not stay behind it.
+  // Transparent thumbnails must not show the placeholder behind them.
   const [hasLoaded, setLoaded] = useState(false);
   const image = useRef<HTMLImageElement>(null);
   const [style, setStyle] = useState<CSSProperties>();
@@ -46,7 +46,7 @@ export function Thumbnail({ file, className }: { file: FoundFile; className: str
         alt=""
         loading="lazy"
         style={hasLoaded ? undefined : style}
-        // Loaded is not yet painted: until then the row would be empty. What is replaced meanwhile never decodes.
+        // Wait for decoding, or the row would be empty until it is painted. A replaced image never decodes.
         onLoad={({ currentTarget }) =>
           currentTarget.decode().then(
             () => setLoaded(true),

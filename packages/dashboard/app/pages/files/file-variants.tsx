@@ -21,7 +21,7 @@ interface Variant {
   usedAt: string;
 }
 
-/** What has been rendered of an image, and the way to more. */
+/** An image's rendered variants, and a link to create more. */
 export function FileVariants({ fileKey }: { fileKey: string }) {
   const { api, project } = useWorkspace();
   const loaded = useLoad<{ variants: Variant[] }>(`${api}/variants?key=${encodeURIComponent(fileKey)}`);

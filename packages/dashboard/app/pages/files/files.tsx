@@ -156,7 +156,7 @@ export default function Files() {
           {...change}
           onDone={() => {
             search.reload();
-            // What matched may no longer match.
+            // Changed files may no longer match.
             if (matching !== null) choice.clear();
           }}
           onClose={() => setChange(null)}
@@ -191,7 +191,7 @@ function Tools({ folder, view, onView, routes, onAdded }: ToolsProps) {
 
 interface NothingProps {
   isLoading: boolean;
-  /** What was here will be deleted. */
+  /** All files shown are about to be deleted. */
   isLeaving: boolean;
   hasFailed: boolean;
   filter: FileFilter;

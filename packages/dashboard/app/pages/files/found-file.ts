@@ -2,9 +2,9 @@ import type { FileListItem } from "@upstow/contract";
 import { thumbHashToDataUrl } from "@upstow/sdk/images";
 import type { CSSProperties } from "react";
 
-/** A file as the dashboard's search answers it. */
+/** A file as the dashboard's search returns it. */
 export interface FoundFile extends FileListItem {
-  /** Where this page reads it, whatever domain the project has. Null if it is private. */
+  /** The URL from which this page reads it, whatever domain the project has. Null if it is private. */
   contentUrl: string | null;
   /** Of an image, 320 pixels wide and high; null for everything else. */
   thumbnailUrl: string | null;

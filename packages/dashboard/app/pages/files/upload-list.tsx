@@ -11,7 +11,7 @@ const mostRows = 100;
 /** A whole folder may be many thousands: then what is done is left out. */
 const isWorthARow = (count: number) => (upload: UploadState) => count <= mostRows || upload.status !== "done";
 
-/** What is on its way, and what an earlier page left unfinished. */
+/** Uploads in progress, and those an earlier page left unfinished. */
 export function UploadList({ onUploaded }: { onUploaded: () => void }) {
   const { api } = useWorkspace();
   const { uploads } = useUploads(api);

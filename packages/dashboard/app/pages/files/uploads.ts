@@ -4,7 +4,7 @@ import { createConsoleBackend } from "./console-backend.ts";
 
 const uploaders = new Map<string, Uploader>();
 
-/** One for each environment of each project. It goes on while the reader looks at other pages. */
+/** One per project and environment. It continues while the user visits other pages. */
 export function getUploader(api: string): Uploader {
   let uploader = uploaders.get(api);
   if (uploader === undefined) {

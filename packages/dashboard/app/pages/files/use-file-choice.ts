@@ -24,7 +24,7 @@ export function useFileChoice(api: string, query: string, files: FoundFile[]): F
   const [all, setAll] = useState<Matching | null>(null);
   const { error, isBusy, run } = useAction();
   const matching = all?.query === query ? all : null;
-  // What was chosen in another search is out of sight.
+  // A selection from another search is no longer visible.
   const ids = picked.query === query ? picked.ids : none;
   const chosen = matching === null ? ids : new Set(files.map((file) => file.id));
   return {

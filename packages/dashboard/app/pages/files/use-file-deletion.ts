@@ -6,7 +6,7 @@ const undoMs = 10_000;
 
 /** All that a search finds, as counted at a moment. */
 export interface Matching {
-  /** What was searched for, as the server takes it. */
+  /** The search, as the server expects it. */
   query: string;
   count: number;
   bytes: number;
@@ -29,7 +29,7 @@ interface Waiting {
 export interface FileDeletion {
   /** How many files will be deleted when the window closes. */
   waitingCount: number;
-  /** Whether a file is not to be shown in the answer to a search: it is gone, or will be. */
+  /** Whether to hide a file from search results: it is deleted, or about to be. */
   hides: (file: FoundFile, query: string) => boolean;
   error: unknown;
   start: (deletion: Deletion) => void;

@@ -6,18 +6,18 @@ export interface FileSearch {
   files: FoundFile[];
   hasMore: boolean;
   isLoading: boolean;
-  /** The files shown still answer the search before. */
+  /** The files shown still belong to the previous search. */
   isStale: boolean;
   error: unknown;
   loadMore: () => void;
   /** Loads what could not be loaded, and continues from there. */
   retry: () => void;
-  /** Shows a loaded file as it is now. */
+  /** Updates a loaded file. */
   replace: (file: FoundFile) => void;
   reload: () => void;
 }
 
-/** Files that come page by page. The old ones stay until a new search answers, so that typing does not move the page. */
+/** Paged files. The old ones stay until a new search responds, so that typing does not shift the page. */
 export function useFileSearch(path: string): FileSearch {
   const settled = useSettled(path, 150);
   const list = usePages<FoundFile, "files">(settled, "files", { keepsPrevious: true });
@@ -29,7 +29,7 @@ export function useFileSearch(path: string): FileSearch {
     isStale,
     error: list.error ?? list.moreError,
     loadMore() {
-      // Lists call this whenever they render: after a failure, only the user asks again.
+      // Lists call this on every render: after a failure, only the user retries.
       if (!isStale && list.moreError === null && list.error === null) list.loadMore();
     },
     retry: list.moreError === null ? list.reload : list.loadMore,

@@ -51,7 +51,7 @@ export default function Members() {
                     void run(async () => {
                       await callApi("PATCH", `${path}/${member.accountId}`, { role });
                       list.reload();
-                      // What they may do on all pages is another thing from now on.
+                      // Their permissions on all pages have changed.
                       if (member.accountId === ownId) reloadProjects();
                     })
                   }

@@ -19,7 +19,7 @@ export interface UsageDays {
 interface Series {
   title: string;
   name: Exclude<keyof UsageDay, "day">;
-  /** What adds up day by day, or what there is at the end of each. */
+  /** Daily sums, or the value at the end of each day. */
   kind: "bars" | "line";
   format: (value: number) => string;
 }

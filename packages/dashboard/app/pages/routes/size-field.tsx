@@ -1,7 +1,7 @@
 const units = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 export type SizeUnit = keyof typeof units;
 
-/** A size as it is typed: empty for no limit of the route's own. */
+/** A size as typed: empty for no route-specific limit. */
 export interface SizeInput {
   amount: string;
   unit: SizeUnit;

@@ -17,7 +17,7 @@ interface DeliverySettings {
   purge: string | null;
 }
 
-/** Where files are given out: at a domain of the project's own, or where the installation does. */
+/** Where files are served: at the project's own domain, or the installation's. */
 export function CdnDomain() {
   const { api, isOwner } = useWorkspace();
   const loaded = useLoad<DeliverySettings>(`${api}/delivery-settings`);

@@ -10,7 +10,7 @@ export interface ProbeResult {
   allowsBrowsers: boolean | null;
 }
 
-/** What a small object, written, read, copied and removed, told about a bucket. */
+/** The result of writing, reading, copying and deleting a small object in a bucket. */
 export function ProbeReport({ result }: { result: ProbeResult }) {
   return (
     <div className={result.ok ? "notice" : "notice bad"} role="status">

@@ -57,7 +57,7 @@ function OwnKeys() {
   );
 }
 
-/** Shown only when asked for: somebody may be looking over the shoulder. */
+/** Shown only on request, to protect against shoulder surfing. */
 function KeyRow({ label, secret }: { label: string; secret: string }) {
   const [isShown, setShown] = useState(false);
   return (
@@ -83,7 +83,7 @@ function Rotate({ path, onDone }: { path: string; onDone: () => void }) {
       try {
         await callApi("POST", path, { force: mustForce });
       } catch (problem) {
-        // Rotated within a day already. After a lost answer nothing must be forced: it may have been rotated just now.
+        // Already rotated within a day. Don't force it after a lost response: that rotation may have succeeded.
         if (problem instanceof ApiError && problem.status === 400) setMustForce(true);
         throw problem;
       }

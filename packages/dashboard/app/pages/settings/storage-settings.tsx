@@ -44,7 +44,7 @@ function OwnStorage() {
   const done = () => {
     setEditing(false);
     loaded.reload();
-    // Whose answer says where this page has to be let send files from now on.
+    // The response has the bucket that this page must be allowed to send files to.
     reloadProjects();
   };
   return (

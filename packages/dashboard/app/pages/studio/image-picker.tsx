@@ -15,7 +15,7 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
   const query = new URLSearchParams({ type: "image/", status: "UPLOADED", limit: "60", name });
   const search = useFileSearch(`${api}/search?${query}`);
   const images = search.files.filter(isImage);
-  // There may be more images of kinds that no variant is made of than come at once.
+  // A page may contain only images of types without variants.
   const mustLookOn = images.length === 0 && search.hasMore;
   useEffect(() => {
     if (mustLookOn) search.loadMore();

@@ -1,6 +1,6 @@
 import { FIT_MODES, GRAVITIES, ROTATIONS, type VARIANT_DELIVERIES } from "@upstow/contract";
 
-/** AVIF, WebP, JPEG and PNG are what variants are made of; `auto` chooses among them for each reader. */
+/** Variant formats; `auto` picks one of them for each client. */
 export const outputFormats = ["avif", "webp", "jpeg", "png"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
@@ -69,7 +69,7 @@ function readExtras({
   };
 }
 
-/** What the studio is asked for; empty where no side is given, or one that no variant can have. */
+/** The request's options; empty if no side is given, or an invalid one. */
 export function toStudioQuery(key: string, { width, height, fit, quality, ...rest }: Knobs): string {
   const sides = Object.entries({ width, height }).filter(([, side]) => side !== "");
   const isPossible = sides.every(

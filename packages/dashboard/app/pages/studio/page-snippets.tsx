@@ -10,7 +10,7 @@ interface PageSnippetsProps {
   body: ReturnType<typeof toBody>;
 }
 
-/** What a page needs, with no call and no signature: a URL for each width that the project lists. */
+/** Code for a page, without API call or signature: a URL for each width that the project lists. */
 export function PageSnippets({ file, body: { key: _, delivery: __, quality, ...rest } }: PageSnippetsProps) {
   const isListed = (IMAGE_QUALITIES as readonly number[]).includes(quality);
   const options: Options = { ...rest, quality: isListed ? quality : IMAGE_QUALITIES[0] };

@@ -6,7 +6,7 @@ import type { Render, Renders } from "./use-renders.ts";
 
 interface RenderViewProps {
   renders: Renders;
-  /** Which one is looked at. */
+  /** The displayed format. */
   shown: OutputFormat;
   originalBytes: number | null;
   onShow: (format: OutputFormat) => void;

@@ -16,7 +16,7 @@ import { PageSnippets } from "./page-snippets.tsx";
 import { RenderView } from "./render-view.tsx";
 import { useRenders } from "./use-renders.ts";
 
-/** Which image is in the address, so that it can be kept and shared. */
+/** The image is part of the URL, so that it can be bookmarked and shared. */
 export default function Studio() {
   const { environment, project } = useWorkspace();
   const path = usePath();

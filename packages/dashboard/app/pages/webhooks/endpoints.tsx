@@ -114,7 +114,7 @@ function EndpointCard({ url, slugs, endpoint, dayCount, isSelected, onSelect }: 
 
 const height = 24;
 
-/** Delivered and failed, day by day; the numbers are in the text beside it. */
+/** Delivered and failed, per day; the adjacent text has the numbers. */
 function DayBars({ days, dayCount }: { days: Day[]; dayCount: number }) {
   const start = Date.now() - (dayCount - 1) * 86_400_000;
   const shown = Array.from({ length: dayCount }, (_, i) => {

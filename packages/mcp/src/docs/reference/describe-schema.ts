@@ -38,13 +38,13 @@ export function describeType(schema: JsonSchema): string {
     .join(" or ");
 }
 
-/** What a value has to be beside its type. */
+/** A value's constraints besides its type. */
 export function describeRange(schema: JsonSchema): string {
   const parts = [
     range(schema.minimum, schema.maximum, ""),
     range(schema.minLength, schema.maxLength, " characters"),
     range(schema.minItems, schema.maxItems, " items"),
-    schema.default === undefined ? "" : `\`${schema.default}\` when left out`,
+    schema.default === undefined ? "" : `default: \`${schema.default}\``,
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -10,8 +10,8 @@ export interface ExportedName {
 }
 
 /**
- * Reads what an entry point exports, with comments and types as they stand in the source. Made for formatted files
- * that declare every export at the top level, as this repository's do.
+ * Reads an entry point's exports, with comments and types as written in the source. Requires formatted files that declare
+ * every export at the top level, as this repository's do.
  */
 export function readExports(file: string): ExportedName[] {
   const source = readFileSync(file, "utf8");

@@ -53,7 +53,7 @@ const entryPoints: EntryPoint[] = [
 
 /** The packages as their sources declare them. */
 export function renderSdkPages(packagesFolder: string, componentNames: string[]): DocPage[] {
-  // Components and their props have pages of their own.
+  // Components and their props have their own pages.
   const isElsewhere = ({ name }: ExportedName) => componentNames.includes(name.replace(/Props$/, ""));
   return entryPoints.map(({ path, title, summary, files }) => {
     const sections = files.map((file) => {

@@ -9,7 +9,7 @@ import { objectOfFile, readStored } from "../../serving/stored-bytes.ts";
 
 export type ArchivedFile = Pick<FileRow, "id" | "key" | "name" | "size_bytes">;
 
-/** The ZIP as it is sent, file after file. `goneCount` more were asked for. */
+/** The ZIP as it is sent, file after file. `goneCount` more were requested. */
 export function createArchive(deps: Deps, files: ArchivedFile[], goneCount: number, signal: AbortSignal) {
   const date = new Date(deps.now()).toISOString().slice(0, 10);
   return {
@@ -21,7 +21,7 @@ export function createArchive(deps: Deps, files: ArchivedFile[], goneCount: numb
   };
 }
 
-/** Opens one file after another. What cannot be read by then is named in a text at the end. */
+/** Opens one file after another. Files that can't be read are listed in a text file at the end. */
 async function* listEntries(deps: Deps, files: ArchivedFile[], goneCount: number, signal: AbortSignal) {
   const nameFor = createArchiveNames();
   const leftOut: string[] = [];
@@ -39,7 +39,7 @@ async function* listEntries(deps: Deps, files: ArchivedFile[], goneCount: number
 
 /** Its bytes, or why there are none. */
 async function open(deps: Deps, { id, key }: ArchivedFile, signal: AbortSignal) {
-  // Read now, because a deletion holds for archives that are on their way.
+  // Read now, because deletions also apply to archives in progress.
   const file = await recallServedFile(deps, key);
   if (file === null) return "not available: not confirmed, held for a scan, expired or deleted";
   const { project_id, environment, size_bytes } = file;
@@ -79,7 +79,7 @@ const mostBytes = 200;
 const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
 /**
- * Gives each file a name that every system can unpack: without folders, hidden characters and what Windows refuses, and
+ * Gives each file a name that every system can unpack: without folders, hidden characters and what Windows rejects, and
  * never twice, even where upper and lower case are the same.
  */
 function createArchiveNames(): (fileName: string) => string {

@@ -7,7 +7,7 @@ import type { Actor } from "../../kernel/actor.ts";
 import { AppError } from "../../kernel/errors.ts";
 
 const { access, expiresAt, expiresIn, metadata } = UpdateFileBody.properties;
-/** What many files may have in common. */
+/** Fields that can be set on many files. */
 export const ChangeBody = Type.Object({ access, expiresAt, expiresIn, metadata });
 type Change = Pick<UpdateFileBody, "access" | "expiresAt" | "expiresIn" | "metadata">;
 

@@ -17,7 +17,7 @@ const CountQuery = Type.Object({ ...searchTerms, cursor: PageQuery.properties.cu
 export const FoundBody = Type.Object({ ...searchTerms, before: id });
 const ChangeFoundBody = Type.Object({ ...FoundBody.properties, change: ChangeBody });
 
-/** What is done with all files that a search finds, loaded in the page or not. Downloading them is among the archives. */
+/** Actions on all files that a search finds, loaded in the page or not. Their download is in archive-routes.ts. */
 export function matchingFileRoutes(app: ApiApp, deps: Deps): void {
   const { db, turns } = deps;
   const searcherOf = ({ accountId }: Actor): Searcher => ({ db, turns, accountId, budget: dashboardBudget });

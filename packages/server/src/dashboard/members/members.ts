@@ -16,7 +16,7 @@ import {
 export interface Member {
   accountId: string;
   email: string;
-  /** False if the email is only claimed by whoever used an invite link. */
+  /** False if the only proof of the email address is a used invite link. */
   emailVerified: boolean;
   role: Role;
   /** The project counts toward this account's limits, so it cannot be removed. */

@@ -60,9 +60,9 @@ interface KnownAccount {
 }
 
 /**
- * What a browser keeps after a sign-in, to set it apart from strangers who guess at the same account. It grants no
+ * What a browser keeps after a sign-in, to distinguish it from others who guess passwords for the same account. It grants no
  * access, only a separate limit of attempts. It is void when the password changes, so that anyone who knew the old one
- * becomes a stranger. Null for an account without a password.
+ * counts as unknown again. Null for an account without a password.
  */
 async function markDevice(
   { db, keyring }: DeviceDeps,

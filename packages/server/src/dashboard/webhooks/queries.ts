@@ -83,7 +83,7 @@ export const searchDeliveries = statement((q, p: DeliverySearch & { take: number
     .limit(p.take),
 );
 
-/** How the newest deliveries of each URL ended, by day. Sums of time leave out attempts that are under way. */
+/** How the newest deliveries of each URL ended, by day. Sums of time exclude attempts in progress. */
 export const measureEndpoints = statement((q, p: Span & { rows: number; dayMs: number }) =>
   q
     .selectFrom(

@@ -7,8 +7,8 @@ const buildLock = 7_316_204_912;
 const pauseMs = 500;
 
 /**
- * Builds what is missing while others go on writing to the tables, which takes several transactions. A build that was
- * interrupted leaves an index that nobody uses; it is removed and built again.
+ * Builds missing indexes while others write to the tables, which takes several transactions. An interrupted build leaves
+ * an unused index; it is removed and built again.
  */
 export async function buildIndexes(
   url: string,
@@ -19,7 +19,7 @@ export async function buildIndexes(
   const client = await connect(url, null);
   const sendAlone = sendOver(client);
   try {
-    // A build waits for every open transaction, so nobody may wait for it within one.
+    // A build waits for every open transaction, so no transaction may wait for the build.
     while (!(await hasTakenLock(sendAlone))) await wait(pauseMs);
     for (const { name, sql } of await listMissing(sendAlone, definitions)) {
       const [, table = "", columns = ""] = /^CREATE INDEX \w+ ON (\w+) (.*)$/.exec(sql) ?? [];

@@ -152,8 +152,8 @@ function gatherWrites(stream: Duplex): void {
 type Limits = Record<string, string | number>;
 
 /**
- * How long an instance that stands still in the middle of a transaction keeps others from the rows it has changed.
- * A living one sends its next statement within milliseconds.
+ * How long an instance stalled in the middle of a transaction can lock the rows it has changed. A healthy one sends its
+ * next statement within milliseconds.
  */
 const idleMs = 2_000;
 /** Migrations hold up everyone anyway, and should not fail because of a pause. */

@@ -12,8 +12,8 @@ const monthsAhead = 3;
 
 /**
  * Divides a table by the month of its ids, which begin with their time, and adds the months to come. A table that
- * exists becomes the first partition as it is: its rows are checked while others write, and only the exchange of names
- * locks it. Rows of months that nobody has added go to a partition for the rest.
+ * exists becomes the first partition unchanged: its rows are checked while others write, and only the renaming locks it.
+ * Rows of months without a partition go to a default one.
  */
 export async function keepPartitions(url: string, table: string, key: string[], now: number): Promise<void> {
   await withOwnConnection(url, async (send) => {

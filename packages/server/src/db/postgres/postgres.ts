@@ -80,7 +80,7 @@ function migrateOnce(
 ): Promise<void> {
   return inTransaction(send, async (tx) => {
     await send({ text: "SET LOCAL statement_timeout = 0" });
-    // Other instances that migrate may take long, and nobody else waits for this lock.
+    // Other instances' migrations may take long, and nothing else waits for this lock.
     await send({ text: "SET LOCAL lock_timeout = 0" });
     await send({ text: `SELECT pg_advisory_xact_lock(${migrationLock})` });
     await send({ text: `SET LOCAL lock_timeout = ${lockTimeoutMs}` });

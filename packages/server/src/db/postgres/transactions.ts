@@ -99,7 +99,7 @@ export async function inTransaction<T>(
   let failure: unknown;
   const ends: (() => Promise<unknown>)[] = [];
   let hasEnded = false;
-  // What the work started but did not wait for would be committed by itself after a rollback.
+  // Statements that the work started but did not await would commit separately after a rollback.
   const sendWithin: Send = async (query) => {
     if (hasEnded) throw new Error("the transaction has ended");
     return send(query);

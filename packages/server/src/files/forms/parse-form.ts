@@ -82,7 +82,7 @@ export async function parseForm(
     return fields;
   } finally {
     stopWatching();
-    // What is under way ends before the caller answers.
+    // Work in progress ends before the caller responds.
     await turn.catch(() => {});
   }
 }

@@ -64,7 +64,7 @@ export async function receiveForm(
   try {
     fields = await parseForm(request, receive, pace);
   } catch (error) {
-    // What has been stored is told of, whatever the rest was.
+    // Report the stored files, even if the rest failed.
     if (!(error instanceof TooMuchRefused) && (files.length === 0 || !(error instanceof AppError)))
       throw error;
     if (error instanceof AppError) failures.push({ name: "", error });

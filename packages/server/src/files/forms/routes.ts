@@ -40,7 +40,7 @@ export function formRoutes(app: FastifyInstance, deps: Deps, pace?: FormPace): v
     return hit.isAllowed ? error : rateLimited(hit);
   }
 
-  // The form is read as it arrives, so it is answered before the framework would read it.
+  // The form is read as it arrives, so respond before the framework reads it.
   const answer: onRequestHookHandler = (request, reply, done) => {
     receive(request, reply).catch((error) => limitGuessing(request, error).then(done, done));
   };

@@ -10,7 +10,7 @@ import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
 import { findOpenFile, forgetFailure, type Held, keepFailure, markImportFailed } from "./queries.ts";
 import type { Progress } from "./run-import.ts";
 
-/** Why an import does not go on. The message is shown to the customer, and never says anything of the source's body. */
+/** Why an import failed. The message is shown to the customer, and never reveals the source's response body. */
 export class ImportFailure extends Error {
   override readonly name = "ImportFailure";
   readonly reason: ImportFailureReason;

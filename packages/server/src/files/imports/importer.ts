@@ -28,7 +28,7 @@ import {
 } from "./queries.ts";
 import { type Claim, type Progress, runImport } from "./run-import.ts";
 
-/** Fetches files from URLs, a few at a time, and each account in turn. Others continue what a closed one had begun. */
+/** Fetches files from URLs, a few at a time, with accounts taking turns. Other instances continue the work of a closed one. */
 export type Importer = Workers;
 
 /** For tests; the service uses the defaults. */
@@ -43,7 +43,7 @@ export interface ImporterOptions {
   isResting?: () => boolean;
 }
 
-/** For whoever asks why an import failed. */
+/** For clients that check why an import failed. */
 const keepFailuresMs = 30 * 86_400_000;
 
 export async function forgetFailures(
@@ -73,7 +73,7 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
   const importer = createWorkers<Claim>({ atOnce, isResting, claimNext, work, log, jobs: "imports" });
   const metrics = createImportMetrics(deps.metrics, importer.running);
 
-  /** An embedded database has one instance, so whoever held an import at its start is dead. */
+  /** An embedded database has one instance, so any import held at startup belongs to a dead process. */
   let hasRecovered = db.dialect !== "sqlite";
 
   async function claimNext(): Promise<Claim | null> {

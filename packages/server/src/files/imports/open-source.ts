@@ -55,8 +55,8 @@ const cutOff = (cause: unknown) =>
   new ImportFailure("incomplete", "The source ended before the end of the file.", { mayPass: true, cause });
 
 /**
- * Asks for a file as a stranger would: without cookies or credentials, and with the address of every hop checked at its
- * connection. Redirects are followed here because each leads to another address.
+ * Requests a file without cookies or credentials, and checks the address of every hop when connecting. Redirects are
+ * followed here because each leads to another address.
  */
 export function createOpenSource(guard: OutboundGuard, patience: Patience): OpenSource {
   let secureAgent: Agent | null = null;
@@ -127,7 +127,7 @@ function addressRefused(cause?: unknown): ImportFailure {
   });
 }
 
-/** Which of name, connection and TLS failed would tell a stranger which ports are open. */
+/** Doesn't say whether name, connection or TLS failed, which would reveal open ports. */
 function explain(error: unknown, isConnected: boolean): unknown {
   if (error instanceof AddressRefused) return addressRefused(error);
   if (error instanceof ImportFailure || (error as Error).name === "AbortError") return error;
@@ -213,7 +213,7 @@ async function* readBody({ response, errors }: Response, idleMs: number): AsyncG
   await closed(response);
   const [error] = errors;
   if (isParseError(error)) throw tooManyBytes(error);
-  // Where the end of the connection is the end of the file, a broken one may have lost some of it.
+  // If the end of the connection is the end of the file, a broken one may have lost part of it.
   const { headers } = response;
   const showsEnd = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
   if (error !== undefined && !showsEnd) throw cutOff(error);

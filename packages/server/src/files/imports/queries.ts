@@ -99,7 +99,7 @@ interface Claiming {
   leaseUntil: number;
 }
 
-/** The unique index on slots holds the account's limit: of two workers that choose the same one, one fails. */
+/** The unique index on slots enforces the account's limit: of two workers that pick the same slot, one fails. */
 export const claimImport = statement((q, p: Claiming) =>
   q
     .updateTable("file_import")
@@ -219,7 +219,7 @@ export const findOpenFile = statement((q, p: { id: string }) =>
   q.selectFrom("file").selectAll().where("id", "=", p.id).where("status", "=", "UPLOADING"),
 );
 
-/** What a request would know from its key. */
+/** What a request would learn from its key. */
 export const findOwner = statement((q, p: { projectId: string }) =>
   q
     .selectFrom("project")

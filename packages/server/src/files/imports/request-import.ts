@@ -11,7 +11,7 @@ import { urlPurpose } from "./run-import.ts";
 
 const unknownType = "application/octet-stream";
 
-/** In the order of an upload's request; what only the source knows is checked when it answers. */
+/** In the order of an upload's request; the rest is checked when the source responds. */
 export async function requestImport(
   deps: Deps,
   actor: Actor,

@@ -81,7 +81,7 @@ interface Earlier {
   isWhole: boolean;
 }
 
-/** What an earlier attempt has stored, which only the store knows for certain. */
+/** The bytes stored by an earlier attempt; only the store knows reliably. */
 async function findEarlier(store: ObjectStore, file: FileRow, claim: Claim): Promise<Earlier> {
   if (file.upload_id === null) return { parts: [], isWhole: false };
   const listed = await store.listParts({ key: objectKey(file), uploadId: file.upload_id });

@@ -1,4 +1,4 @@
-/** What is read of a ZIP at most: the end, where its directory is found, and the directory. */
+/** Maximum bytes read from a ZIP: its end, which locates the directory, and the directory. */
 export const zipTailBytes = 64 * 1024 + 22;
 export const zipDirectoryBytes = 256 * 1024;
 const mostEntries = 4096;
@@ -64,7 +64,7 @@ const families: [type: string, isMember: (has: (start: string) => boolean) => bo
 /** The first entry of these is stored, and names the type. */
 const namedInside = /^(application\/(epub\+zip|vnd\.oasis\.opendocument\.[a-z-]+))/;
 
-/** The kind of ZIP by its directory; null where there is none, as in one that was cut off. */
+/** The kind of ZIP by its directory; null if there is none, as in a truncated file. */
 export function findZipFamily(head: Buffer, directory: Buffer | null): string | null {
   if (directory === null) return null;
   const names = listZipNames(directory);

@@ -46,7 +46,7 @@ export function stripStored(
   return joined;
 }
 
-/** What another call or instance has written since is looked at in its turn, and found to be stripped. */
+/** Bytes written since by another call or instance are inspected too, and found to be stripped already. */
 async function stripFound(
   deps: StripDeps,
   file: FileRow,

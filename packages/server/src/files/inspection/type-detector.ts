@@ -31,7 +31,7 @@ const memory = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 /** Judging takes a millisecond; the rest is for a machine that is busy, and for the thread to start. */
 const defaultDeadlineMs = 15_000;
 
-/** Examines bytes in a thread of its own, started for the first and replaced after one that it could not finish. */
+/** Examines bytes in a separate thread, started on first use and replaced after a file that it could not finish. */
 export function createTypeDetector(deadlineMs = defaultDeadlineMs, file = workerFile): TypeDetector {
   let thread: Worker | null = null;
   let lastId = 0;

@@ -3,7 +3,7 @@ import { detectType } from "./detect-type.ts";
 import { isNameOf, judgeType } from "./judge-type.ts";
 import type { TypeOrder, TypeReply } from "./type-detector.ts";
 
-// The bytes are hostile: whoever waits for a reply ends this thread if none comes.
+// The bytes are hostile: if no reply comes, the caller ends this thread.
 parentPort?.on("message", async ({ id, head, directory, sizeBytes, declared, allowedTypes }: TypeOrder) => {
   const sample = { head: toBuffer(head), directory: directory && toBuffer(directory), sizeBytes };
   const detected = await detectType(sample, (type) => isNameOf(declared, type)).catch(() => null);

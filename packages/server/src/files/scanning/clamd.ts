@@ -5,14 +5,14 @@ import type { ClamdConfig } from "../../config/services.ts";
 export type ScanAnswer =
   | { verdict: "clean" }
   | { verdict: "infected"; signature: string }
-  /** It would have to look at more than it is configured to. */
+  /** The file exceeds the limits that it is configured with. */
   | { verdict: "unscanned" };
 
 /** A client of ClamAV's daemon. Whatever is no verdict throws `ScannerFailed`. */
 export interface Clamd {
-  /** The bytes are sent as they come, and each chunk is sent before the next one is asked for. */
+  /** Each chunk is sent before the next one is requested. */
   scan(file: Scanned, signal: AbortSignal): Promise<ScanAnswer>;
-  /** Throws if it does not answer. */
+  /** Throws if it does not respond. */
   ping(): Promise<void>;
   /** Such as "ClamAV 1.4.3/27694/Thu Jul 10 08:35:21 2025": its version, that of its signatures, and their date. */
   findVersion(): Promise<string>;
@@ -35,7 +35,7 @@ export interface ClamdPatience {
 
 const usualPatience: ClamdPatience = { connectMs: 5_000, idleMs: 180_000 };
 const shortAnswerMs = 5_000;
-/** Any of its answers is one line. */
+/** Every response is a single line. */
 const answerMaxBytes = 4096;
 const endOfStream = Buffer.alloc(4);
 
@@ -43,7 +43,7 @@ export function createClamd(
   { address }: Pick<ClamdConfig, "address">,
   { connectMs, idleMs }: ClamdPatience = usualPatience,
 ): Clamd {
-  /** Sends a command and returns the line that answers it. */
+  /** Sends a command and returns the response line. */
   async function ask(
     command: string,
     { answerMs, signal, send }: { answerMs: number; signal?: AbortSignal; send?: Send },
@@ -64,7 +64,7 @@ export function createClamd(
         await send?.(socket, answer);
       } catch (error) {
         if (error instanceof SourceFailed) throw error.cause;
-        // It answers before it hangs up on what it does not want.
+        // It responds before it disconnects on unwanted data.
       }
       return await answer;
     } catch (error) {
@@ -77,8 +77,8 @@ export function createClamd(
   }
 
   /**
-   * It hangs up on files over its limit while they are being sent, and its answer is lost with the connection. It also
-   * refuses a chunk that is announced with such a length, before a byte of it has come.
+   * It disconnects on files over its limit while they are being sent, and its response is lost with the connection. It
+   * also rejects a chunk announced with such a length before any byte is sent.
    */
   async function refusesSize(sizeBytes: number, signal: AbortSignal): Promise<boolean> {
     const send: Send = (socket) => write(socket, lengthOf(sizeBytes));
@@ -122,7 +122,7 @@ async function sendStream(
   answer.then(noteAnswer, noteAnswer);
   const source = fromSource(chunks);
   for await (const chunk of source) {
-    // It has seen enough, or refuses the rest.
+    // It has decided, or rejects the rest.
     if (isAnswered) return;
     socket.write(lengthOf(chunk.length));
     await write(socket, chunk);
@@ -167,7 +167,7 @@ function readAnswer(socket: Socket): Promise<string> {
   });
 }
 
-/** Raised with AlertExceedsMax: a part of the file was not looked at. */
+/** Raised with AlertExceedsMax: a part of the file was not scanned. */
 const limitExceeded = /^Heuristics\.Limits\.Exceeded/;
 
 const limitReached = /size limit exceeded/i;

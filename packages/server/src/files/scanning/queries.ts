@@ -19,7 +19,7 @@ export const findDueScan = statement((q, p: { projectId: string; now: number }) 
     .limit(1),
 );
 
-/** Whoever wrote `seen` holds the file until that moment. */
+/** The writer of `seen` holds the file until that time. */
 interface HeldScan {
   id: string;
   seen: number;

@@ -37,7 +37,7 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
   let awayPauseMs = awayPausesMs.first;
   let asking: Promise<boolean> | null = null;
 
-  /** Files stay where they are until it answers. */
+  /** Files stay pending until it responds. */
   async function isThere(): Promise<boolean> {
     if (presence === "up") return true;
     if (performance.now() < askAgainAtMs) return false;

@@ -205,7 +205,7 @@ export async function finishUpload(
           webhookUrl,
           fileUrl: fileUrl(cdnFor(deps.config, actor), uploaded.key),
         }),
-      // Its route began or ceased to scan meanwhile.
+      // Scanning was turned on or off for its route meanwhile.
       uploaded.stored_apart === placeFor(uploaded) ? [] : scheduleMove(tx, now, uploaded),
     ]);
     consequences.catch(() => {});
@@ -242,7 +242,7 @@ export async function finishUpload(
   return finished;
 }
 
-/** Nobody hears of a file before it has passed its route's scan, and nothing else is done with it. */
+/** A file is neither announced nor processed before it has passed its route's scan. */
 function beginLife(deps: Deps, file: FileRow, route: FileRouteRow | null, now: number) {
   const claimBy = claimByFor(route, now);
   // A deleted route's settings are gone. All that is left is that its file is kept apart, as every file is that will be

@@ -66,7 +66,7 @@ async function fail(deps: Deps, file: FileRow): Promise<boolean> {
   return true;
 }
 
-/** What is left of one that grew append by append; a bucket's own sweep would find it later. */
+/** Removes the leftovers of an upload by appends; a bucket's own sweep would find them only later. */
 async function discardAppends(deps: Deps, file: FileRow): Promise<void> {
   const upload = file.upload_id === null ? null : await deps.db.get(findResumable, { fileId: file.id });
   if (upload === null) return;

@@ -13,7 +13,7 @@ import { objectKey } from "../../storage/storage-key.ts";
 /** Finalises the bytes, or reports that they already are, or why they cannot be. */
 export interface Seal {
   within(tx: Queryable): Promise<Sealed>;
-  /** Outside any transaction, for bytes that are looked at before the file is confirmed. */
+  /** Outside any transaction, for bytes that are inspected before the file is confirmed. */
   first(): Promise<Sealed>;
 }
 export type Sealed = FinishMultipartResult | typeof notArrived;

@@ -87,7 +87,7 @@ function prefixOf(address: string, groupCount: number): string {
   return `${first.join(":")}::/${groupCount * 16}`;
 }
 
-/** Networks that no stranger on the internet calls from. */
+/** Networks that can't be reached from the internet. */
 const privateNetworks: readonly (readonly [network: string, prefix: number, family: "ipv4" | "ipv6"])[] = [
   ["10.0.0.0", 8, "ipv4"],
   ["100.64.0.0", 10, "ipv4"], // carrier-grade NAT; also overlay networks and some clouds' clusters

@@ -32,7 +32,7 @@ const testVirus = Buffer.from(
   ["X5O!P%@AP[4\\PZX54(P^)7CC)7}$", "EICAR", "-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"].join(""),
 );
 
-/** Whether it answers, knows viruses, and takes files as large as are sent to it. */
+/** Whether it responds, detects viruses, and accepts files up to the size we send. */
 export async function checkScanner(config: ClamdConfig | null, now: number): Promise<Check[]> {
   if (config === null) return [];
   const clamd = createClamd(config);
@@ -69,7 +69,7 @@ function checkSignatures(version: string, now: number): Check {
   return scanner.ok(`${program} with signatures ${number} of ${new Date(madeAt).toISOString().slice(0, 10)}`);
 }
 
-/** With the virus in front, because it also says that a file is clean if it is too large to be looked at. */
+/** The virus is at the start, because a file too large to be scanned is also reported as clean. */
 async function checkSize(clamd: Clamd, maxBytes: number): Promise<Check> {
   const verdict = await scan(clamd, maxBytes);
   if (verdict === "infected") return scanner.ok(`scans files up to ${maxBytes} bytes`);

@@ -9,7 +9,7 @@ import { type Check, createChecks } from "./check.ts";
 const { ok, warning, failed } = createChecks("public URL");
 const cdn = createChecks("CDN URL");
 
-/** Whether callers reach this installation at the URLs it hands out. */
+/** Whether clients reach this installation at the URLs it returns. */
 export async function checkUrls(config: Config, keyring: Keyring | null): Promise<Check[]> {
   const { publicUrl, cdnUrl } = config;
   const url = new URL(publicUrl);

@@ -62,7 +62,7 @@ export const countDamagedFiles = statement((q, _: object) =>
     .where(sql<boolean>`(file.status = 'UPLOADED' or file.purge_at is not null)`),
 );
 
-/** What no walk that started since has found again: intact by now, or deleted. */
+/** Findings that no later walk has found again: the files are intact by now, or deleted. */
 export const forgetDamageBefore = statement((q, p: { before: number }) =>
   q.deleteFrom("file_damage").where("found_at", "<", p.before),
 );
@@ -108,7 +108,7 @@ export async function checkFiles(
   const checkOne = async (file: CheckedFile) => {
     const { id: fileId, key, store } = file;
     const wasDamaged = known.has(fileId);
-    // What was found by reading is only found intact by reading.
+    // Damage found by reading the bytes can only be cleared by reading them.
     const options = { readsBytes: wasDamaged || Math.random() < share, signal };
     const reason = await findDamage(deps, file, options);
     if (reason === "wrong-etag" && acceptEtags && (await acceptEtag(deps, file, options)))

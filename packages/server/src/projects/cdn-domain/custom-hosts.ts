@@ -7,7 +7,7 @@ import { findProjectOfDomain } from "./cdn-domain.ts";
 
 /** How long another instance may miss a change. */
 const rememberMs = 1000;
-/** Hosts come from strangers, so their number is unbounded. */
+/** Anyone can send any host, so their number is unbounded. */
 const mostRemembered = 1000;
 
 /** Hosts that serve only one project's files. */

@@ -137,7 +137,7 @@ interface Renamed {
   newSlug: string;
 }
 
-/** The conditions are literals, for the indexes of such files; keys stay as they were signed. */
+/** The conditions are literals so that partial indexes apply; keys stay as they were signed. */
 const moveFiles = (isUnfinished: string) =>
   statement((q, p: Renamed) =>
     q

@@ -95,8 +95,8 @@ export const sumAccountUse = statement((q, p: AccountScope, dialect) => {
 });
 
 /**
- * Serialises reservations for a project that has a limit. Other reservations, and whatever ends uploads, continue meanwhile: they are
- * never refused, or only make room.
+ * Serialises reservations for a project that has a limit. Other reservations, and calls that end uploads, continue
+ * meanwhile: they are never rejected, or only free space.
  */
 export const lockTotal = statement((q, p: Scope) =>
   q

@@ -73,8 +73,8 @@ const takePlaces = gather<Places>(
 );
 
 /**
- * Without a limit this waits for no one. With one, reservations take turns, and each sums up after the one before is
- * committed; one that is refused undoes its own count with the transaction.
+ * Without a limit this never waits. With one, reservations take turns, and each sums up after the previous one is
+ * committed; the transaction of a rejected one undoes its count.
  */
 async function reserveInShare(tx: Queryable, { scope, period, limits, bytes, count }: Places): Promise<void> {
   const { account } = limits;

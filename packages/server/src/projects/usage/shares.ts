@@ -28,7 +28,7 @@ const added = (p: UsageChange) => ({
   reserved_uploads: sql<number>`usage_share.reserved_uploads + cast(${p.reservedUploads} as bigint)`,
 });
 
-/** Without waiting for anyone, neither for another upload nor for an instance that stands still. */
+/** Never waits, neither for another upload nor for a stalled instance. */
 const freeShare = (p: Pick<UsageChange, "projectId" | "environment" | "period">) =>
   sql<number>`(select share from usage_share as free
     where project_id = ${p.projectId} and environment = ${p.environment} and period = ${p.period}

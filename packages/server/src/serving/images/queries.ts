@@ -131,8 +131,8 @@ interface Ready {
 }
 
 /**
- * Only if the claim is still held, and only while the file exists. What was stored beside a public file is dropped if the
- * file was made private meanwhile.
+ * Only if the claim is still held and the file exists. A variant stored next to a public file is dropped if the file was
+ * made private meanwhile.
  */
 export const markReady = statement((q, p: Ready) =>
   q

@@ -177,7 +177,7 @@ export function variantServingRoutes(app: FastifyInstance, deps: Deps, transform
 interface WantedVariant {
   file: ServedFile;
   recipe: Recipe;
-  /** The URL stands for this recipe for good. */
+  /** The URL permanently identifies this recipe. */
   isLasting: boolean;
   /** Called before each use that may count. */
   count?: () => Promise<void>;

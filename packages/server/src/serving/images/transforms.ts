@@ -33,8 +33,8 @@ export interface Transforms {
   /** Saves which variants were used. */
   flush(): Promise<void>;
   /**
-   * Makes room beyond `maxBytes`. Whoever takes the most of it gives up what they used longest ago: readers of one
-   * account's images, who may ask for any number of variants, push out nobody else's.
+   * Frees space beyond `maxBytes`. The account that uses the most loses its least recently used variants, so readers of
+   * one account's images, who may request any number of variants, don't evict other accounts'.
    */
   evict(maxBytes: number, signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;

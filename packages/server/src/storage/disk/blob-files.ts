@@ -16,7 +16,7 @@ const removersAtOnce = 4;
 export type BlobFiles = Awaited<ReturnType<typeof openBlobFiles>>;
 
 /**
- * The files under the store's root: `tmp/<random>` while bytes arrive, then `blobs/<shard>/<blob>` for good.
+ * The files under the store's root: `tmp/<random>` while bytes arrive, then permanently `blobs/<shard>/<blob>`.
  * A blob counts only once the database references it; blobs without a record are swept.
  */
 export async function openBlobFiles(root: string, now: () => number) {

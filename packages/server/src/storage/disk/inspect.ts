@@ -105,7 +105,7 @@ function askTogether<T>(
   return async (name) => {
     if (waiting === null) {
       const names: string[] = [];
-      // When all that is under way in this turn has asked; the next turn may be milliseconds away.
+      // Runs after all calls of this turn; the next turn may be milliseconds away.
       const answers = new Promise<void>((resolve) => process.nextTick(resolve)).then(() => {
         waiting = null;
         return ask(names);

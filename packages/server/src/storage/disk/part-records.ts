@@ -27,7 +27,7 @@ export interface Segment {
   startByte: number;
 }
 
-/** Also replaces one that never got a part: whoever opened it crashed before they wrote its id down. */
+/** Also replaces an upload without parts: its creator crashed before recording the id. */
 const openUploadStatement = statement((q, p: { key: string; uploadId: string; sizeBytes: number }) =>
   q
     .insertInto("disk_object")

@@ -13,7 +13,7 @@ import type { MultipartDeps } from "./multipart.ts";
 /** Equal parts, as some stores require. Larger ones where thousands would make each record of them long. */
 const partBytesFor = (sizeBytes: number) => (sizeBytes <= 2560 * 1024 ** 2 ? 5 : 16) * 1024 ** 2;
 
-/** Parts in the bucket, and what follows them as an object of its own until it fills one. */
+/** Parts in the bucket, and the bytes after them as a separate object until they fill a part. */
 interface State {
   partBytes: number;
   etags: string[];
@@ -33,8 +33,8 @@ const tailBytesOf = ({ partBytes, etags, tail }: State, offset: number) =>
   tail === "" ? 0 : offset - partBytes * etags.length;
 
 /**
- * Only what the bucket has is ever saved. Each tail has a name of its own, so that a request that has been taken over
- * cannot replace one that counts. A part that it still sends has the same number and, from the same client, the same
+ * Only bytes in the bucket are ever saved. Each tail has its own name, so that a request that has been taken over can't
+ * replace one that counts. A part that it still sends has the same number and, from the same client, the same
  * bytes; different ones show as a wrong ETag when the upload is finished.
  */
 export function createBucketAppends(

@@ -17,7 +17,7 @@ export function contentLengthOf({ headers }: { headers: IncomingHttpHeaders }): 
 
 export const typePattern = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+([ \t]*;[ -~]*)?$/;
 
-/** The type a client states for its file; anything that is none counts as unknown. */
+/** The type a client declares for its file; an invalid one counts as unknown. */
 export function fileType(stated: string | undefined): string {
   return stated !== undefined && stated.length <= 255 && typePattern.test(stated)
     ? stated

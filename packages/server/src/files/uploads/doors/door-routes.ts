@@ -77,11 +77,11 @@ async function explain(request: FastifyRequest, deps: Deps, error: unknown): Pro
   throw error instanceof AppError && error.status === 401 ? await refuse(request, deps, error) : error;
 }
 
-/** Bodies stay unread, whatever their type: the door reads them itself. A type that is none counts as unknown. */
+/** Bodies stay unread, whatever their type: the handlers read them. An invalid type counts as unknown. */
 export function takeRawBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  // The framework would answer that bodies must be JSON.
+  // Otherwise the framework would respond that bodies must be JSON.
   app.addHook("onRequest", (request, _reply, done) => {
     if (!typePattern.test(request.headers["content-type"] ?? "")) delete request.headers["content-type"];
     done();

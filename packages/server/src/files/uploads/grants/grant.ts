@@ -22,7 +22,7 @@ import {
   takePlace,
 } from "./queries.ts";
 
-/** What is kept of a grant for a repeated call. */
+/** The stored part of a grant, for a repeated call. */
 export type GivenGrant = Pick<UploadGrantRow, "id" | "expires_at">;
 
 type OnSaved = (tx: Queryable, grant: GivenGrant) => Promise<void>;

@@ -59,7 +59,7 @@ class CutOff extends AppError {
 
 /**
  * Appends a body at an offset and returns the upload as it is then, finished if it has all of its bytes. Of two bodies for
- * one offset, one is kept. Whatever arrived of a broken body is durable, and so is everything before this resolves.
+ * one offset, one is kept. The received part of a broken body is durable, and so is everything before this resolves.
  */
 export async function appendTo(deps: Deps, given: ResumableUpload, append: Append): Promise<ResumableUpload> {
   let upload = given;
@@ -75,7 +75,7 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
     upload = { ...upload, ...file, offset_bytes: offset, store_state: state };
   }
 
-  /** Saves the last bytes and confirms the file in one transaction, unless its route looks at the bytes first. */
+  /** Saves the last bytes and confirms the file in one transaction, unless its route inspects the bytes first. */
   const finish: FinishAppend = (progress, seal) =>
     lease.save(progress, true, async (guard) => {
       let isSaved = false;
@@ -149,8 +149,8 @@ export async function appendTo(deps: Deps, given: ResumableUpload, append: Appen
 }
 
 /**
- * The bytes that come with the creation of an upload. Where they are refused nothing of the upload remains, and its grant
- * has its place back. What a lost connection or a full disk ended may go on.
+ * The bytes sent with the creation of an upload. If they are rejected, nothing of the upload remains, and it no longer
+ * counts against its grant. After a lost connection or a full disk, the upload can continue.
  */
 export async function appendFirst(
   deps: Deps,
@@ -162,7 +162,7 @@ export async function appendFirst(
     return await append();
   } catch (error) {
     if (isRefusal(error)) {
-      // Null where the refusal has ended it.
+      // Null if the rejection has ended it.
       const open = await getResumable(deps, upload.id).catch(nullIfGone);
       if (open !== null) await cancelResumable(deps, open, grant?.id);
     }
@@ -173,11 +173,11 @@ export async function appendFirst(
 const isRefusal = (error: unknown): boolean =>
   error instanceof AppError && error.status < 500 && error.status !== 409 && !(error instanceof CutOff);
 
-/** A client that lost the last response asks for it with an empty append. */
+/** A client that lost the last response requests it with an empty append. */
 async function repeatLast(upload: ResumableUpload, append: Append): Promise<ResumableUpload> {
   if (append.offset !== upload.size_bytes) throw new WrongOffset(upload.size_bytes);
   if ((append.contentLength ?? 0) > 0) throw tooLong(upload.size_bytes);
-  // Destroyed, the request could no longer be answered.
+  // Once destroyed, the request could no longer get a response.
   for await (const chunk of append.stream.iterator({ destroyOnReturn: false }))
     if (chunk.length > 0) throw tooLong(upload.size_bytes);
   return upload;

@@ -68,7 +68,7 @@ export async function takeUpload(
   return takeNow(deps, id, -1);
 }
 
-/** What has changed since the upload was read shows when the bytes are saved, so nothing is written before. */
+/** Saving the bytes detects changes since the upload was read, so nothing is written before. */
 function startFrom({ now }: Deps, upload: ResumableUpload): Lease {
   const fileId = upload.id;
   const place = enter(fileId);
@@ -177,7 +177,7 @@ async function takeNow(deps: Deps, fileId: string, insteadOf: number): Promise<L
     watch(holder) {
       place = enter(fileId);
       place.watch(holder);
-      // While the database is away, nobody else can take the upload over either.
+      // While the database is down, no other request can take over the upload either.
       looking = setInterval(() => void look(holder).catch(() => {}), lookEveryMs).unref();
     },
     async release() {

@@ -41,7 +41,7 @@ interface Held {
   lease: number;
 }
 
-/** The condition is the lock: nobody has the upload, or who had it is silent or, with `insteadOf`, was asked in vain. */
+/** The condition is the lock: the upload is free, or its holder is silent or, with `insteadOf`, did not respond. */
 export const takeLease = statement(
   (q, p: { fileId: string; now: number; until: number; insteadOf: number }) =>
     q
@@ -80,7 +80,7 @@ export const findLease = statement((q, p: { fileId: string }) =>
 );
 
 interface Saved extends Held {
-  /** Another one where the request had no lease, so that a request that began at the same offset fails. */
+  /** A new token if the request had no lease, so that a request started at the same offset fails. */
   nextLease: number;
   offset: number;
   state: string;

@@ -153,7 +153,7 @@ const scopeOf = (upload: ResumableUpload) => ({
   environment: upload.environment,
 });
 
-/** Finished ones answer repeated requests for a while; open ones were given up long before. */
+/** Finished ones answer repeated requests for a while; open ones were abandoned long before. */
 const keptMs = 3 * 24 * 60 * 60 * 1000;
 
 export const forgetOldResumables = ({ db, now }: Deps, signal: AbortSignal): Promise<void> =>

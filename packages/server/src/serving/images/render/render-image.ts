@@ -121,7 +121,7 @@ function resize(image: Sharp, order: RenderOrder, { source, size, format, animat
 const isSide = (gravity: Gravity | undefined): gravity is keyof typeof positions =>
   gravity !== undefined && Object.hasOwn(positions, gravity);
 
-/** Without a focus point the most striking part stands in. Frames have to be cut alike, which only a fixed place does. */
+/** Without a focus point, uses the most striking part. Animations need a fixed place, so that all frames are cut alike. */
 function positionFor(gravity: Gravity | undefined, animated: boolean): string {
   if (isSide(gravity)) return positions[gravity];
   if (gravity === undefined || animated) return "centre";

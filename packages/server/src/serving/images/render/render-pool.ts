@@ -86,7 +86,7 @@ interface Job {
   settled: PromiseWithResolvers<Finished>;
 }
 
-/** What a worker answered, with the bytes of an image. */
+/** A worker's response, with the bytes of an image. */
 type Finished = { reply: RenderReply; bytes: Buffer };
 
 type Source = Uint8Array | OpenSource;

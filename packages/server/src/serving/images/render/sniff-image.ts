@@ -18,7 +18,7 @@ export function findSourceKind(bytes: Uint8Array): SourceKind | null {
   return listBrands(head).some((brand) => avifBrands.includes(brand)) ? "avif" : null;
 }
 
-/** What an optional tool makes a picture of, likewise. Null for what is an image itself. */
+/** The kind of file that an optional tool converts to an image, also by its first bytes. Null for images. */
 export function findToolKind(bytes: Uint8Array): ToolKind | null {
   if (findSourceKind(bytes) !== null) return null;
   const head = headOf(bytes);

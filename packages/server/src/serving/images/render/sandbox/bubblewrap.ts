@@ -28,7 +28,7 @@ export function bubblewrapArgs(options: BubblewrapOptions): string[] {
     // No /proc either. A new one cannot be mounted if the service's own is masked, as in containers and systemd.
     ...["--remount-ro", "/"],
     ...["--chdir", workspaceBytes === 0 ? "/" : workspace],
-    // Not `--new-session`: the scheduler would take it for a group of its own and weigh it like the whole service. There is
+    // Not `--new-session`: the scheduler would treat it as a separate group and weigh it like the whole service. There is
     // no terminal among its descriptors, nor a /dev to find one in.
     "--die-with-parent",
     // Otherwise there is another bwrap process in between, and the reported one is not node.

@@ -59,7 +59,7 @@ function canConnect(port: number): Promise<boolean> {
   });
 }
 
-/** Without those that node itself opens: of them files, folders and sockets are none but one that it keeps in reserve. */
+/** Excludes descriptors that Node opens itself: none is a file, folder or socket, except one it keeps in reserve. */
 function listDescriptors(): string[] {
   return Array.from({ length: 1024 }, (_, fd) => fd).flatMap((fd) => {
     try {

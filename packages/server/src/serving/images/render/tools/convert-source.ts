@@ -61,7 +61,7 @@ async function readHead(source: Source): Promise<Uint8Array> {
 const mostPx = 65_536;
 const mostSec = 366 * 86_400;
 
-/** ffprobe's answer, which a hostile file may have written: nothing but numbers within bounds gets further. */
+/** ffprobe's output may be controlled by a hostile file, so only numbers within bounds are used. */
 export function readProbe(json: string): Partial<ImageFacts> {
   const { streams, format } = parse(json);
   const [stream] = (Array.isArray(streams) ? streams : []) as Record<string, unknown>[];

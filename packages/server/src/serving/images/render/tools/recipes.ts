@@ -1,6 +1,6 @@
 import { findProgram } from "../sandbox/layers.ts";
 
-/** What a tool makes a picture of, by its first bytes: see `findToolKind`. */
+/** The kinds of files that tools convert to images, by their first bytes: see `findToolKind`. */
 export type ToolKind = "heic" | "pdf" | "mov" | "matroska";
 
 export interface ToolRecipe {
