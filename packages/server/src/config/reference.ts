@@ -5,7 +5,7 @@ export interface ConfigVariable {
   about: string;
 }
 
-/** What every variable does, for the documentation. A test compares it with what `readConfig` reads. */
+/** Describes every variable for the documentation. A test compares it with the variables that `readConfig` reads. */
 export const configReference: readonly ConfigVariable[] = [
   { name: "UPSTOW_HOST", default: "`localhost`", about: "address to listen on; `0.0.0.0` for all" },
   { name: "UPSTOW_PORT", default: "`4000`", about: "port; `0` for any free port" },

@@ -84,7 +84,7 @@ function clamdAddress(value: string): ClamdConfig["address"] {
 }
 
 export interface TracingConfig {
-  /** Where spans are sent. */
+  /** The URL that spans are sent to. */
   url: string;
   /** The share of traces to keep, unless the caller has decided. */
   sampleRatio: number;

@@ -80,7 +80,7 @@ async function findVisitor(deps: Deps, signer: Signer, request: FastifyRequest):
   }
 }
 
-/** What the page of a signed-in visitor needs next, so that the browser need not run its script to learn of it. */
+/** The next files and calls of a signed-in visitor's page, so that the browser starts them before running its script. */
 function preload(manifest: Manifest, font: string, url: string): string {
   const [path = "", search = ""] = url.split("?", 2);
   const { scripts, styles } = listShellFiles(manifest);

@@ -263,7 +263,7 @@ const filesLeft = sql`from (
 /** There is no file counter, and counting very many files would block others. */
 export const mostCounted = 1_000;
 
-/** What the account still pays for: deleted projects that have files or events left. */
+/** Deleted projects with remaining files or events, which still count for the account. */
 export const listDeletedProjects = statement((q, p: { accountId: string }, dialect) =>
   q
     .selectFrom("project")

@@ -35,7 +35,7 @@ export interface Session {
 export interface Visitor {
   address: string;
   userAgent: string;
-  /** What the browser kept from an earlier sign-in; untrusted. */
+  /** The browser's proof of an earlier sign-in; untrusted. */
   device: string | null;
 }
 

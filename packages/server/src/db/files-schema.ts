@@ -27,9 +27,9 @@ export interface ResumableUploadRow {
   key_id: string | null;
   /** Null until the client says it. */
   length_bytes: number | null;
-  /** What the store has durably. */
+  /** Bytes that are durable in the store. */
   offset_bytes: number;
-  /** What the store needs to continue there. */
+  /** The store's state for continuing there. */
   store_state: string;
   /** How its protocol's client described it, as JSON. */
   described: string;

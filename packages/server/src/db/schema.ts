@@ -138,7 +138,7 @@ export interface ProjectRow {
   is_counted: number;
   /** How long deleted files can be restored; below 0 while the trash of a deleted project is being emptied. */
   trash_days: number;
-  /** What `/i/` serves, each as JSON; null for the default. */
+  /** The variants that `/i/` serves, each as JSON; null for the default. */
   image_widths: string | null;
   image_qualities: string | null;
   image_presets: string | null;

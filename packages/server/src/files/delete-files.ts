@@ -79,7 +79,7 @@ export const toPurgedEntry = ({ name }: DeletedFile): LogEntry => ({
   message: `"${name}" was permanently deleted.`,
 });
 
-/** What follows from rows that this transaction has marked as deleted. */
+/** Follow-up work for rows that this transaction has marked as deleted. */
 export async function settleDeleted<File extends DeletedFile>(
   tx: Queryable,
   now: number,

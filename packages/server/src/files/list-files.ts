@@ -65,7 +65,7 @@ function isPlain(query: FileQuery): boolean {
   return true;
 }
 
-/** Who searches, how they take turns with others, and how much one request may read. */
+/** The searching account, its turns with others, and how much one request may read. */
 export interface Searcher {
   db: Database;
   turns: FairTurns;
@@ -173,7 +173,7 @@ async function readMatching(
   return { rows: rows.slice(0, span.take), dropped: seen - rows.length };
 }
 
-/** What a search in stretches needs, except how to read one. */
+/** Parameters of a search in stretches, except for reading one. */
 export function searchOf(
   { db, turns, accountId, budget }: Searcher,
   wanted: IdStretch,

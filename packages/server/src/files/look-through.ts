@@ -20,7 +20,7 @@ export interface Measured {
   bytes: number;
 }
 
-/** What one statement may read: at worst about 25 ms of CPU on SQLite, if every byte is a near match. */
+/** Maximum read by one statement: at worst about 25 ms of CPU on SQLite, if every byte is a near match. */
 export const stretchLimits: Record<DialectName, { rows: number; bytes: number }> = {
   sqlite: { rows: 500, bytes: 512 * KB },
   postgres: { rows: 20_000, bytes: 4 * MB },
@@ -29,7 +29,7 @@ export const stretchLimits: Record<DialectName, { rows: number; bytes: number }>
 /** The first stretch of a request, before the cost of rows is known. */
 const firstRows = 500;
 
-/** What one request may read before it returns a short page. It always reads at least one stretch. */
+/** Maximum read by one request before it returns a short page. It always reads at least one stretch. */
 export interface Budget {
   rows: number;
   bytes: number;

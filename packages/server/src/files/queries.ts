@@ -189,7 +189,7 @@ export interface IdStretch {
   now: number;
 }
 
-/** What the database tests on a file. Texts are in lower case unless stated otherwise. */
+/** Filters evaluated by the database. Texts are in lower case unless stated otherwise. */
 export interface Terms {
   /** These have their own indexes, so that only they are read. */
   only?: "failed" | "trashed";

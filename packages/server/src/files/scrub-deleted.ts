@@ -28,7 +28,7 @@ const scrubOldest = statement((q, p: { before: number; take: number }) =>
         .select("id")
         .where(sql<boolean>`status = 'DELETED' and name <> ''`)
         .where("updated_at", "<", p.before)
-        // What is in the trash can be restored.
+        // Files in the trash can be restored.
         .where("purge_at", "is", null)
         .orderBy("updated_at")
         .limit(p.take),

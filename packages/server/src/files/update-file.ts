@@ -117,12 +117,12 @@ function describe(changes: FileChanges, file: FileRow): string {
     .join(" ");
 }
 
-/** What the same transaction changes next. Without the lock, another change could come in between. */
+/** Changed next in the same transaction. Without the lock, another change could come in between. */
 const lockFile = statement((q, p: Scope & NamedFile & { now: number }, dialect) =>
   namedFile(q, p).$if(dialect === "postgres", (select) => select.forUpdate()),
 );
 
-/** Null leaves a column as it is. */
+/** Null leaves a column unchanged. */
 interface FileChanges {
   name: string | null;
   metadata: string | null;
@@ -148,7 +148,7 @@ const updateFileRow = statement((q, p: Scope & NamedFile & FileChanges & { now: 
       audience: sql`case when cast(${p.setsAudience} as bigint) = 1 then cast(${p.audience} as text) else audience end`,
       expires_at: sql`case when cast(${p.setsExpiry} as bigint) = 1 then cast(${p.expiresAt} as bigint) else expires_at end`,
       focus: sql`case when cast(${p.setsFocus} as bigint) = 1 then cast(${p.focus} as text) else focus end`,
-      // What was revoked with the audience stays so when the file leaves it.
+      // Links revoked with the audience stay revoked when the file leaves it.
       links_revoked_at: sql`coalesce(
         (select old.revoked_at from audience_revocation as old
           where old.project_id = file.project_id and old.environment = file.environment

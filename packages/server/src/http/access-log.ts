@@ -50,7 +50,7 @@ interface CountedSocket extends Socket {
   [counted]?: { read: number; written: number };
 }
 
-/** What has crossed the connection since its last line, headers included. */
+/** Bytes transferred on the connection since its last log line, headers included. */
 function countBytes(socket: CountedSocket): { read: number; written: number } {
   const { bytesRead, bytesWritten } = socket;
   const before = socket[counted];

@@ -34,7 +34,7 @@ declare module "fastify" {
     tags?: string[];
     summary?: string;
     description?: string;
-    /** What the document shows if it says more than the validator requires. */
+    /** The documented schema, if it is more detailed than the validated one. */
     documentedBody?: unknown;
   }
   interface FastifyContextConfig {

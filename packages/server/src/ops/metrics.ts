@@ -35,7 +35,7 @@ export function measureCalls(registry: Registry): () => void {
   });
 }
 
-/** What the process is and has left. */
+/** The process's version and remaining resources. */
 export function exposeState(
   { config, db, metrics }: Pick<Deps, "config" | "db" | "metrics">,
   readOnly: ReadOnlyMode,
@@ -130,7 +130,7 @@ export function exposeBacklog(
   expose("upstow_damaged_files", damaged, countDamagedFiles);
 }
 
-/** Each read that is refused because the bytes are not the confirmed ones is counted, and logged with its file. */
+/** Counts reads rejected because the bytes are not the confirmed ones, and logs their files. */
 export function countDamagedReads({ metrics, log }: Pick<Deps, "metrics" | "log">): Deps["onDamagedRead"] {
   const reads = new Counter({
     name: "upstow_damaged_reads_total",

@@ -199,7 +199,7 @@ export function readImageSettings(row: ImageSettingsRow): ImageSettings {
   };
 }
 
-/** Null where a setting stays as it is. */
+/** Null leaves a setting unchanged. */
 function writeImageSettings(body: UpdateProjectBody) {
   for (const [name, { width, height }] of Object.entries(body.imagePresets ?? {}))
     if (width === undefined && height === undefined)

@@ -65,7 +65,7 @@ export const insertProject = statement(
       .returningAll(),
 );
 
-/** Null leaves a column as it is. */
+/** Null leaves a column unchanged. */
 export interface ProjectChanges {
   name: string | null;
   trashDays: number | null;

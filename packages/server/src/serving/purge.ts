@@ -1,7 +1,7 @@
 import type { CdnPurgeConfig } from "../config/services.ts";
 import type { Config } from "../config.ts";
 
-/** What a shared cache may still have of a file: its URLs, and everything tagged with its id. */
+/** A file's possible entries in shared caches: its URLs, and everything tagged with its id. */
 export interface PurgedFile {
   id: string;
   urls: string[];

@@ -24,7 +24,7 @@ export const servedColumns = [
   "file.focus",
 ] as const;
 
-/** What serving a file needs; no row once it is deleted, whatever caches have. */
+/** The columns needed to serve a file; no row once it is deleted, whatever caches have. */
 export const findServedFile = statement((q, p: NamedFile) =>
   q.selectFrom("file").select(servedColumns).where("id", "=", p.id).where("key", "=", p.key).where(readable),
 );

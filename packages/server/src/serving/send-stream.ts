@@ -90,7 +90,7 @@ function isJudgedAlike(headers: IncomingHttpHeaders, asked: RangeAnswer): boolea
   return range === undefined || (asked !== "all" && !/\d{19}/.test(range));
 }
 
-/** What the response depends on besides the URL (RFC 9110 §13). */
+/** Request headers that the response depends on besides the URL (RFC 9110 §13). */
 interface Validators {
   /** With its quotes. */
   etag: string;

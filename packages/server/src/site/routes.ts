@@ -33,7 +33,7 @@ function policyFor(own: PageSources, uploads?: { targets: string; pictures: stri
   return rules.join("; ");
 }
 
-/** Where the welcome page sends files, and where it shows them from: this service or its bucket. */
+/** Origins the welcome page uploads to and loads files from: this service or its bucket. */
 async function findUploadSources({ config, store }: Deps): Promise<{ targets: string; pictures: string }> {
   const anyUpload = { key: "a", contentType: "text/plain", sizeBytes: 1, expiresInSec: 1 };
   const target = new URL(await store.presignPut(anyUpload)).origin;
@@ -47,7 +47,7 @@ async function findUploadSources({ config, store }: Deps): Promise<{ targets: st
 
 export type LoadSite = () => Promise<Site>;
 
-/** Loaded when a page is first asked for: most processes only serve files. */
+/** Loaded on the first page request, because most processes only serve files. */
 export function createSiteLoader({ config }: Pick<Deps, "config">, api: () => ApiDocument): LoadSite {
   let opening: Promise<Site> | undefined;
   return () => {

@@ -58,7 +58,7 @@ export interface ObjectStore {
   finishMultipart(upload: FinishMultipart): Promise<FinishMultipartResult>;
   abortMultipart(upload: MultipartRef): Promise<void>;
 
-  /** What has arrived for a key, staged or final: size and time. Null if nothing has. */
+  /** Size and time of the bytes received for a key, staged or final. Null if there are none. */
   findReceived(key: string): Promise<{ sizeBytes: number; receivedAt: number } | null>;
   /** A final object. Null if there is none, or if its bytes are known to be damaged. */
   head(key: string): Promise<StoredObject | null>;
@@ -181,7 +181,7 @@ export type JoinUploads = (tx: Queryable, uploadIds: string[], into: MultipartRe
 export interface Progress {
   /** The bytes that are durable. */
   offset: number;
-  /** What the store needs to continue there. */
+  /** The store's state for continuing there. */
   state: string;
 }
 
@@ -191,9 +191,9 @@ export interface AppendTarget extends MultipartRef, Progress {
 
 export interface AppendSource {
   chunks: AsyncIterable<Buffer>;
-  /** As far as it is known, for the disk's free space. */
+  /** If known; used to reserve disk space. */
   expectedBytes: number;
-  /** Whether nobody else reads the chunks afterwards. */
+  /** Whether the chunks are not used by anyone else afterwards. */
   isOwned: boolean;
   /** Once the chunks have ended: whether the object has all of its bytes. */
   isLast(): boolean;

@@ -108,7 +108,7 @@ const listEventsAfter = statement((q, p: Owned & { after: number; take: number }
 
 const busySec = 60;
 
-/** Events as they are committed, on whichever instance; what `upstow listen` reads. */
+/** Events as they are committed, on any instance; `upstow listen` reads this. */
 export function eventStreamRoute(app: ApiApp, deps: Deps): void {
   const streams = createOpenStreams();
   app.addHook("onReady", () => deps.db.listen(MESSAGES_CHANNEL, streams.ringAll));

@@ -81,7 +81,7 @@ export async function invite(
   return { link: `${deps.config.publicUrl}/dashboard/join#${token}`, expiresAt };
 }
 
-/** What its holder needs to know, without revealing whether the email has an account. */
+/** An invitation's details for its holder, without revealing whether the email has an account. */
 export async function lookAtInvitation(deps: Deps, token: string, visitor: Visitor) {
   await throttleAddress(deps, visitor.address, "link");
   const found = await deps.db.get(findInvitation, { tokenHash: hash("sha256", token), now: deps.now() });

@@ -75,7 +75,7 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
   };
 }
 
-/** What a statement reads and changes, including through triggers and foreign keys. */
+/** Tables that a statement reads and changes, including through triggers and foreign keys. */
 interface Tables {
   reads: readonly string[];
   changes: readonly string[];

@@ -23,7 +23,7 @@ import { type FormFile, type FormPace, parseForm } from "./parse-form.ts";
 export interface ReceivedForm {
   files: FileRow[];
   failures: { name: string; error: AppError }[];
-  /** Where the browser goes, if the route allows it. */
+  /** The URL to redirect the browser to, if the route allows it. */
   redirect: string | null;
 }
 

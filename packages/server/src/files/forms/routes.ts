@@ -53,7 +53,7 @@ export function formRoutes(app: FastifyInstance, deps: Deps, pace?: FormPace): v
   });
 }
 
-/** Where to go, or the status and what is wrong. */
+/** The URL to redirect to, or the status and the error. */
 function answerTo({
   files,
   failures,

@@ -182,7 +182,7 @@ interface ImportMetrics {
   count(outcome: string): void;
 }
 
-/** What this instance fetches from URLs. */
+/** Metrics of this instance's imports. */
 function createImportMetrics(registry: Registry, countRunning: () => number): ImportMetrics {
   const registers = [registry];
   const finished = new Counter({

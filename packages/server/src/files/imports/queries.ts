@@ -140,7 +140,7 @@ export const extendLease = statement(
       ),
 );
 
-/** What the source has said of the file. */
+/** The file's properties according to the source. */
 export const noteSource = statement((q, p: Held & { etag: string | null; totalBytes: number | null }) =>
   q
     .updateTable("file_import")

@@ -162,7 +162,7 @@ interface ScanMetrics {
   observe(outcome: Outcome, durationMs: number): void;
 }
 
-/** What this instance has scanned for viruses. */
+/** Metrics of this instance's virus scans. */
 function createScanMetrics(registry: Registry, isUp: () => boolean): ScanMetrics {
   const registers = [registry];
   const scans = new Counter({

@@ -269,7 +269,7 @@ async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof l
   }
 }
 
-/** What a route checks and changes before it confirms a file. Null if neither. */
+/** The route's checks and changes before it confirms a file. Null if none. */
 async function lookAt(
   deps: Deps,
   file: FileRow,

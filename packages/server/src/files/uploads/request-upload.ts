@@ -143,7 +143,7 @@ export async function getServingRoute(deps: Deps, actor: Actor, slug: string): P
   return route;
 }
 
-/** Who opens an upload: an API key, or the holder of a grant, which fixes the route and sets limits. */
+/** The caller that starts an upload: an API key, or the holder of a grant, which sets the route and limits. */
 export interface Uploader {
   actor: Actor;
   grant: Readonly<FoundUploadGrant> | null;

@@ -56,14 +56,14 @@ function parseEntry(entry: string) {
 }
 
 /**
- * What counts as one caller by address. One household or server has a whole IPv6 /64, so counting its single
- * addresses would give it as many limits as it likes.
+ * The network that counts as one caller. A household or server has a whole IPv6 /64, so counting single addresses would
+ * give it unlimited limits.
  */
 export function addressGroup(address: string): string {
   return isIPv6Address(address) ? prefixOf(address, 4) : address;
 }
 
-/** What one customer of a network provider may own: an IPv6 /48, or neighbours in an IPv4 /24. */
+/** The network that one customer of a provider may own: an IPv6 /48, or neighbours in an IPv4 /24. */
 export function addressNetwork(address: string): string {
   if (isIPv6Address(address)) return prefixOf(address, 3);
   const [, network = address] = /(\d+\.\d+\.\d+)\.\d+$/.exec(address) ?? [];

@@ -59,7 +59,7 @@ async function checkMigrations(db: Database, fixEmpty: string): Promise<{ check:
   return { check: ok("its tables match this version"), isUsable: true };
 }
 
-/** What a start would change, found by a dry-run migration. Throws if a newer version was used. */
+/** Migrations that a start would apply, from a dry run. Throws if a newer version was used. */
 async function listPendingMigrations(db: Database): Promise<string[]> {
   const pending = new Set<string>();
   await migrate({

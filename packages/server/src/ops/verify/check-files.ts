@@ -52,7 +52,7 @@ const forgetDamage = statement((q, p: { fileId: string }) =>
   q.deleteFrom("file_damage").where("file_id", "=", p.fileId),
 );
 
-/** What the last walks found, without files deleted since. */
+/** Findings of the last walks, without files deleted since. */
 // bounded: damaged files alone
 export const countDamagedFiles = statement((q, _: object) =>
   q
@@ -158,7 +158,7 @@ async function findDamage(
   return isDamaged ? reason : null;
 }
 
-/** Only under the place and ETag that were looked at. */
+/** Only if the place and ETag are still the checked ones. */
 const recordEtag = statement((q, p: { id: string; storedApart: number; before: string; etag: string }) =>
   q
     .updateTable("file")
@@ -186,7 +186,7 @@ async function acceptEtag(
   return (await deps.db.run(recordEtag, { id: file.id, storedApart: file.stored_apart, before, etag })) === 1;
 }
 
-/** What a walk found wrong. */
+/** A problem found by a walk. */
 export type Finding =
   /** The bytes of a confirmed file are not there or not the confirmed ones. Only a restore or a new upload can help. */
   | { kind: "damaged-file"; fileId: string; key: string; store: string; reason: DamageReason }

@@ -6,7 +6,7 @@ import { doEachTogether } from "../../db/lanes.ts";
 import type { FileRouteRow } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 
-/** What an update may change. */
+/** Columns that an update may change. */
 const settingsOf = (p: FileRouteRow) => ({
   slug: p.slug,
   allowed_types: p.allowed_types,

@@ -9,7 +9,7 @@ interface Scope {
   environment: Environment;
 }
 
-/** What is added to the counters of a month; what is stored and reserved adds up over all months. */
+/** Changes to a month's counters; stored and reserved bytes add up over all months. */
 export interface UsageChange extends Scope {
   period: string;
   storedBytes: number;

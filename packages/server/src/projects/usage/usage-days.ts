@@ -15,7 +15,7 @@ export interface DayCounts {
   stored_bytes: number;
 }
 
-/** What one day added, and the storage at its end. */
+/** One day's increments, and the storage at its end. */
 interface UsageDay {
   day: string;
   uploads: number;
@@ -63,7 +63,7 @@ const lateDays = 8;
 export async function noteUsageDays(deps: Pick<Deps, "db" | "now">): Promise<void> {
   const now = deps.now();
   const monthStart = Date.parse(`${periodOf(now)}-01`);
-  // What a month counts in its last minutes and afterwards belongs to its last day.
+  // A month's counts from its last minutes and later belong to its last day.
   if (now - monthStart < lateDays * dayMs) {
     const lastDay = monthStart - dayMs;
     await deps.db.run(noteDay, { period: periodOf(lastDay), day: dayOf(lastDay) });

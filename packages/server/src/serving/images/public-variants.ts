@@ -24,7 +24,7 @@ export interface PublicVariants {
   count(file: ServedFile): Promise<void>;
 }
 
-/** What a project's lists allow. */
+/** The variants that a project's lists allow. */
 interface Lists {
   widths: ReadonlySet<number>;
   qualities: ReadonlySet<number>;

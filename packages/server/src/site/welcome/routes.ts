@@ -39,7 +39,7 @@ const UploadBody = Type.Object({
 const fileId = Type.String({ minLength: 1, maxLength: ID_MAX });
 const CompleteBody = Type.Object({ fileId });
 
-/** What a browser shows without running it. Pages and scripts of strangers are not for this host. */
+/** Types that browsers display without running them. This host must not serve untrusted pages and scripts. */
 const allowedTypes =
   /^(?:image\/(?!svg)|audio\/|video\/|application\/(?:pdf|json|zip)$|text\/(?:plain|csv|markdown)$)/;
 

@@ -5,7 +5,7 @@ import { addressGroup } from "../../kernel/net/cidr-list.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../kernel/net/listen-address.ts";
 import { actorColumns } from "../../projects/accounts/queries.ts";
 
-/** What a visitor of the welcome page can do. */
+/** Upload state of the welcome page for a visitor. */
 export type Welcome = { state: "unclaimed" | "off" } | { state: "ready"; actor: Actor };
 
 /** The visitor, as the connection and its headers describe them. */

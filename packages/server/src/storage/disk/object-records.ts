@@ -304,7 +304,7 @@ export async function findFinal(db: Database, key: string): Promise<FinalObject 
   return row && { ...toStored(row), blob: row.blob, uploadId: row.upload_id };
 }
 
-/** What has arrived for a key, staged or final. */
+/** The bytes received for a key, staged or final. */
 export async function findArrival(
   db: Queryable,
   key: string,

@@ -16,7 +16,7 @@ import type { ResumableUpload } from "../resumable/queries.ts";
 import { getResumable, uploadTokens } from "../resumable/uploads.ts";
 import { typePattern } from "./door-headers.ts";
 
-/** What the handlers of a door share. */
+/** Shared by the handlers of a protocol. */
 export interface Door {
   deps: Deps;
   /** Tokens in the URLs of uploads. */

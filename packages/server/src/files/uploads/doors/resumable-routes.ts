@@ -23,7 +23,7 @@ import {
   takeRawBodies,
 } from "./door-routes.ts";
 
-/** Those whose messages are alike: draft versions 03, 04 to 05, and 09 on. */
+/** Draft versions with the same messages: 03, 04 to 05, and from 09. */
 const interopVersions = ["5", "6", "8"];
 const appendType = "application/partial-upload";
 const problems = "https://iana.org/assignments/http-problem-types#";
@@ -252,7 +252,7 @@ interface Lengths {
   contentLength: number | null;
 }
 
-/** What can be seen before the body. An upload that was sent too many bytes cannot be completed. */
+/** Checks before the body is read. An upload that was sent too many bytes can't be completed. */
 function findContradiction(upload: ResumableUpload, given: Lengths): "too-long" | "other" | null {
   const { length_bytes: known, offset_bytes, status } = upload;
   if (known === null || status === "UPLOADED") return null;

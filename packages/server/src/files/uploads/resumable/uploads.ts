@@ -29,7 +29,7 @@ export const uploadTokens = ({ keyring }: Pick<Deps, "keyring">) =>
   createSignedIds(keyring, "resumable upload", "");
 
 export interface NewResumable extends ArrivingFile {
-  /** What the protocol needs to remember, as JSON. */
+  /** The protocol's own state, as JSON. */
   described?: string;
 }
 

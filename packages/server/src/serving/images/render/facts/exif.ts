@@ -3,7 +3,7 @@ export interface GeoPoint {
   longitude: number;
 }
 
-/** What is kept of a picture's EXIF data. */
+/** The EXIF fields we keep. */
 export interface ExifFacts {
   /** As the camera's clock showed it, with its offset where the camera knew it. */
   takenAt?: string;
@@ -34,7 +34,7 @@ const ratioType = 5;
 interface Entry {
   type: number;
   count: number;
-  /** Where its value is, or where that can be found. */
+  /** Offset of its value, or of the pointer to it. */
   at: number;
 }
 
@@ -78,7 +78,7 @@ function openTiff(block: Uint8Array) {
   const long = (at: number) => (isLittle ? data.readUInt32LE(at) : data.readUInt32BE(at));
   if (short(2) !== 42) return null;
 
-  /** Where a value of this many bytes is; null outside the block. */
+  /** The offset of a value of this many bytes; null if it is outside the block. */
   function locate({ at }: Entry, lengthBytes: number): number | null {
     const found = lengthBytes <= 4 ? at : long(at);
     return found + lengthBytes <= data.length ? found : null;

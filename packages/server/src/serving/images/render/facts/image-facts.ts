@@ -1,6 +1,6 @@
 import { cameraMaxChars, type ExifFacts } from "./exif.ts";
 
-/** What is known of an image besides its bytes. */
+/** Facts about an image. */
 export interface ImageFacts extends ExifFacts {
   /** As it is seen upright. */
   width: number;

@@ -5,7 +5,7 @@ export interface SmallImage {
   rgba: Uint8Array;
 }
 
-/** What one channel looks like in a few cosine terms: its mean, and the rest in proportion to the strongest of them. */
+/** One channel as a few cosine terms: its mean, and the others relative to the strongest. */
 interface Terms {
   mean: number;
   rest: number[];

@@ -18,7 +18,7 @@ const cpuSec = 60;
 
 let found: Promise<FoundLayers> | undefined;
 
-/** What this machine supports, tested once per process. Throws if no renderer starts at all. */
+/** The layers this machine supports, tested once per process. Throws if no renderer starts at all. */
 export function findLayers(): Promise<FoundLayers> {
   found ??= tryLayers().catch((error: unknown) => {
     found = undefined;

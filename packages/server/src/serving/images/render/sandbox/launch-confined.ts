@@ -14,7 +14,7 @@ export interface Confinement {
   visiblePaths: string[];
   /** An empty folder in memory that it works in; without one, it can write nowhere. */
   workspaceBytes?: number;
-  /** Where it works if there are no namespaces. */
+  /** Its working directory without namespaces. */
   folder?: string;
   mayStartPrograms?: boolean;
   env: Record<string, string>;
@@ -68,7 +68,7 @@ export function launchConfined(
       ...(isWrapped ? (["pipe"] as const) : []),
       ...(filter === null ? [] : (["pipe"] as const)),
     ],
-    // What it starts has to end with it. Namespaces see to that by themselves.
+    // Its child processes must end with it. Namespaces do that automatically.
     detached: mayStartPrograms && !isWrapped,
     ...(layers.has("user") ? { uid: strangerId, gid: strangerId } : {}),
   });

@@ -5,7 +5,7 @@ import { readFrames } from "../frame-channel.ts";
 import { launchRenderer } from "./launch-renderer.ts";
 import type { Layers } from "./layers.ts";
 
-/** What a renderer must not reach. */
+/** Things that a renderer must not reach. */
 export interface ProbeTargets {
   files: string[];
   folders: string[];
@@ -15,7 +15,7 @@ export interface ProbeTargets {
 }
 
 export interface ConfinementReport {
-  /** What it could do but should not, in words. */
+  /** Actions that should have failed but succeeded, in words. */
   reached: string[];
   environment: string[];
   /** As `number: kind`, without those that node opens for its event loop. */

@@ -13,7 +13,7 @@ export interface Converter {
   findKind(source: Source): Promise<ToolKind | null>;
   /** A JPEG or PNG of it. `refused` if the tool cannot read it, `unread` if the source could not be sent. */
   toPicture(kind: ToolKind, source: Source): Promise<Buffer | "refused" | "unread">;
-  /** What the picture does not show. */
+  /** Facts that are not visible in the picture. */
   findFacts(kind: ToolKind, source: Source): Promise<Partial<ImageFacts>>;
 }
 

@@ -38,7 +38,7 @@ const maxPictureBytes = 64 * megabyte;
 const maxErrorChars = 500;
 const cpuSec = 20;
 
-/** What tools read besides libraries, all of it public: symbolic links to libraries, and fonts. */
+/** Public files that tools read besides libraries: symbolic links to libraries, and fonts. */
 const sharedPaths = [
   "/etc/alternatives",
   "/etc/ld.so.cache",
