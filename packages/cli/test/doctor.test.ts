@@ -37,7 +37,7 @@ onAnyDatabase("doctor", (database) => {
     app = await startApp({ database });
     env = envOf(app);
     isConfined = (await findLayers()).layers.has("namespaces");
-    await createUploadClient(app, app.owner.live).upload(Buffer.alloc(20_000));
+    await createUploadClient(app, app.owner.live).upload(Buffer.alloc(40_000));
   });
   after(() => app.close());
 
