@@ -125,7 +125,11 @@ function tooMany(): AppError {
 }
 
 function tooLarge(most: string): AppError {
-  return new AppError("VALIDATION_ERROR", `The search matches more than ${most}, the maximum for an archive.`, {
-    suggestion: "Narrow the search.",
-  });
+  return new AppError(
+    "VALIDATION_ERROR",
+    `The search matches more than ${most}, the maximum for an archive.`,
+    {
+      suggestion: "Narrow the search.",
+    },
+  );
 }
