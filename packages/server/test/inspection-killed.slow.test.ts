@@ -82,8 +82,7 @@ const open = ({ reuse: { databaseUrl, dataDir } }: KeptData): Database =>
   databaseUrl === undefined ? openSqlite(join(dataDir, "upstow.db")) : openPostgres(databaseUrl);
 
 onBothDatabases("uploads that are looked at and scanned", (database) => {
-  const name = "lose nothing and let nothing through when the service is killed at any moment, by any door";
-  it(name, { skip: clamdMissing }, async () => {
+  it("lose nothing and let nothing through, killed at any moment", { skip: clamdMissing }, async () => {
     const kept = await keepData(database);
     const clamd = await startClamd();
     const relay = await startScannerRelay(clamd.port);

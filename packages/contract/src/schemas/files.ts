@@ -87,7 +87,6 @@ const expiresIn = Type.Integer({
 });
 const expiresAt = { ...Moment, description: "when the file is deleted: a future time with its zone" };
 
-/** Facts about an image. */
 export const ImageFacts = Type.Object({
   width: Type.Integer({ description: "pixels, as seen upright" }),
   height: Type.Integer({ description: "pixels, as seen upright" }),
