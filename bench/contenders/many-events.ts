@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { sql } from "kysely";
-import type { Database } from "../../packages/server/src/db/database.ts";
+import { type Database, withCommit } from "../../packages/server/src/db/database.ts";
 import { openPostgres } from "../../packages/server/src/db/postgres/postgres.ts";
 import { openSqlite } from "../../packages/server/src/db/sqlite/sqlite.ts";
 import { statement } from "../../packages/server/src/db/statement.ts";
@@ -44,7 +44,8 @@ export async function insertEvents(
           fileUrl: `${upstow.url}/f/${file.key}`,
         });
       }
-      if (isDelivered) await tx.run(endMessages, { routeSlug });
+      // Events are written with the commit.
+      if (isDelivered) await withCommit(tx, () => tx.run(endMessages, { routeSlug }));
     });
   }
   await db.close();
