@@ -37,7 +37,7 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
   await page.evaluate("scrollTo(0, 0)");
   await page.getByRole("button", { name: "Name", exact: true }).click();
   await page.getByText("Sorted within the newest 2,000 files. Narrow the search to sort all.").waitFor();
-  await page.getByRole("button", { name: "upload-098000.txt" }).waitFor();
+  await page.getByRole("button", { name: "upload-098000.jpg" }).waitFor();
   await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/files`);
   await page.getByRole("button", { name: "upload-099999.txt" }).waitFor();
 

@@ -80,7 +80,7 @@ async function uploadSamples(page: Page, openedMs: number): Promise<void> {
   for (const { slug } of catalogue) {
     const demo = page.locator(`[data-demo=${slug}]`);
     await demo.scrollIntoViewIfNeeded();
-    await demo.locator("[data-us-root], .us-ui").first().waitFor({ state: "attached" });
+    await demo.locator("[data-us-root], .us-ui, .us-image").first().waitFor({ state: "attached" });
   }
   await page.clock.pauseAt(openedMs + 3_600_000);
   await page.evaluate("for (const button of document.querySelectorAll('[data-samples]')) button.click()");
