@@ -33,7 +33,7 @@ export function Credentials(props: { email: string; passkeys: Passkeys; onSaved:
       <EmailField value={email} onChange={setEmail} />
       <CurrentPasswordField value={currentPassword} onChange={setCurrent} />
       <NewPasswordField
-        hint="At least 10 characters. Leave empty to keep your current password."
+        hint="At least 10 characters. Leave empty to keep the old one."
         required={false}
         value={password}
         onChange={setPassword}
