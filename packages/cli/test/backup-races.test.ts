@@ -40,7 +40,7 @@ function backUpListening(
 /** After each of the first snapshots a file that it names goes before it is copied, and another one comes. */
 async function backUpWhileDeleting(app: TestApp, target: string, deletions: number) {
   const client = createUploadClient(app, app.owner.live);
-  const upload = () => client.upload(randomBytes(20_000));
+  const upload = () => client.upload(randomBytes(40_000));
   const doomed = [await upload()];
   const snapshots = new Set<unknown>();
   const churn = async (rows: { blob: string }[]) => {
@@ -74,7 +74,7 @@ describe("a file deleted while a backup runs", () => {
       const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
       try {
         const client = createUploadClient(app, app.owner.live);
-        const bytes = randomBytes(30_000);
+        const bytes = randomBytes(40_000);
         const kept = await client.upload(bytes);
         const target = join(directory, "backup");
         const { report, snapshots, deleted } = await backUpWhileDeleting(app, target, deletions);
@@ -109,7 +109,7 @@ describe("a file deleted while a backup runs", () => {
     const directory = await mkdtemp(join(tmpdir(), "upstow-backup-"));
     try {
       const client = createUploadClient(app, app.owner.live);
-      const upload = () => client.upload(randomBytes(20_000));
+      const upload = () => client.upload(randomBytes(40_000));
       await upload();
       const [lostRow] = await listBlobFiles(app.app.deps.db, { after: "", before: "~", limit: 1 });
       assert.ok(lostRow);

@@ -52,7 +52,7 @@ describe("backup of the embedded installation", () => {
       const bytes = randomBytes(1000 * (1 + 2 * i));
       kept.set(await client.upload(bytes), bytes);
     }
-    const doomed = await Promise.all(Array.from({ length: 20 }, () => client.upload(randomBytes(20_000))));
+    const doomed = await Promise.all(Array.from({ length: 20 }, () => client.upload(randomBytes(40_000))));
 
     let isOver = false;
     const load = [0, 1, 2, 3].map(async (worker) => {
@@ -113,22 +113,22 @@ describe("backup of the embedded installation", () => {
   it("run again, copies what is new, drops what was deleted and repeats nothing", async () => {
     const tenant = await app.createTenant("enterprise");
     const client = createUploadClient(app, tenant.live);
-    const gone = await client.upload(randomBytes(20_000));
+    const gone = await client.upload(randomBytes(40_000));
     const first = await runJson(["backup", target], env);
     assert.equal(first.copied, first.objects);
     const idle = await runJson(["backup", target], env);
     assert.deepEqual([idle.copied, idle.removed, idle.objects], [0, 0, first.objects]);
     await client.remove(gone.key);
-    await client.upload(randomBytes(30_000));
+    await client.upload(randomBytes(40_000));
     // A small one is in the database, which is copied as a whole.
     await client.upload(randomBytes(200));
     const later = await runJson(["backup", target], env);
-    assert.deepEqual([later.copied, later.copiedBytes, later.removed], [1, 30_000, 1]);
+    assert.deepEqual([later.copied, later.copiedBytes, later.removed], [1, 40_000, 1]);
     assert.equal((await listBlobs(target)).length, later.objects);
   });
 
   it("shares bytes on one disk when asked to", async () => {
-    await createUploadClient(app, app.owner.live).upload(randomBytes(30_000));
+    await createUploadClient(app, app.owner.live).upload(randomBytes(40_000));
     await runJson(["backup", target, "--hard-links"], env);
     const [blob = ""] = await listBlobs(target);
     assert.equal((await stat(blob)).nlink, 2);

@@ -103,7 +103,7 @@ it("an embedded installation moves to PostgreSQL and a bucket in one break", {
   const repeated = await client.requestAnswer({}, once);
   assert.deepEqual([repeated.status, repeated.body.fileId], [200, asked.fileId]);
   assert.equal((await client.complete(furnished.arrived.fileId)).status, 200);
-  const bytes = randomBytes(30_000);
+  const bytes = randomBytes(40_000);
   const fresh = await client.upload(bytes, { routeSlug: "hooked" });
   assert.ok((await readAll(app.url + new URL(fresh.url).pathname)).bytes.equals(bytes));
   assert.equal((await client.remove(furnished.files[0]?.key ?? "")).status, 200);

@@ -123,7 +123,7 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     const idle = await runJson(["migrate", "storage"], env);
     assert.deepEqual(idle.copied, { objects: 0, bytes: 0 });
 
-    const late = await client.upload(randomBytes(20_000));
+    const late = await client.upload(randomBytes(40_000));
     assert.equal((await client.remove(early.key)).status, 200);
     const finish = await runUpstow(["migrate", "storage", "--finish"], env);
     assert.equal(finish.code, 0, finish.stderr);
@@ -147,10 +147,10 @@ describe("migrate storage", { skip: swiftMissing }, () => {
     app = await start(bucketEnv);
     assert.deepEqual(await listMoves(app), ["operator: copying", "service: done"]);
     assert.deepEqual(await readAllOf(app.url, furnished), wanted);
-    assert.equal((await readAll(app.url + new URL(late.url).pathname)).bytes.length, 20_000);
+    assert.equal((await readAll(app.url + new URL(late.url).pathname)).bytes.length, 40_000);
     const verified = await runUpstow(["verify", "--all"], { ...envOf(app), ...bucketEnv });
     assert.equal(verified.code, 0, verified.stdout);
-    await openStoredObjects(app).replace(late.key, randomBytes(20_000));
+    await openStoredObjects(app).replace(late.key, randomBytes(40_000));
     assert.equal((await readAll(app.url + new URL(late.url).pathname)).status, 500, "the ETag was recorded");
     const afterwards = clientOf(furnished);
     const completed = await afterwards.complete(furnished.arrived.fileId);

@@ -25,7 +25,7 @@ const spoilCounter = statement((q, p: { projectId: string }) =>
 const makeOlder = statement((q, p: { key: string }) =>
   q.updateTable("disk_object").set({ received_at: 1 }).where("key", "=", p.key),
 );
-const bytes = Buffer.alloc(20_000, 7);
+const bytes = Buffer.alloc(40_000, 7);
 const contentType = "application/octet-stream";
 
 onAnyDatabase("verify", (database) => {

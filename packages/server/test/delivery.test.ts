@@ -257,8 +257,8 @@ onAnyDatabase("delivery", (database) => {
 
   onlyOnDisk("a bucket guards its bytes itself")("never serves damaged bytes", async () => {
     for (const [size, damage] of [
-      [20_000, (path: string) => writeFile(path, randomBytes(20_000))],
-      [20_000, (path: string) => truncate(path, 19_999)],
+      [40_000, (path: string) => writeFile(path, randomBytes(40_000))],
+      [40_000, (path: string) => truncate(path, 39_999)],
       [300_000, (path: string) => truncate(path, 100)],
     ] as const) {
       const blobsBefore = new Set(await listBlobs(app));
