@@ -229,6 +229,24 @@ onAnyDatabase("checks of content", (database) => {
     await assertCountersMatch(app, tenant.projectId);
   });
 
+  it("continue an import whose content could not be examined at first", async () => {
+    const source = await startSource();
+    source.paths.set("/late.png", serve(find("a.png"), "image/png"));
+    const { typeDetector } = app.app.deps;
+    const { judge } = typeDetector;
+    typeDetector.judge = async () => {
+      typeDetector.judge = judge;
+      return null;
+    };
+    const body = { url: `${source.url}/late.png`, routeSlug: "enforce-images" };
+    const { file } = (await client.post("upload/import", body)).body;
+    const done = await settled(client, file.id);
+    assert.deepEqual([done.status, done.detectedType, done.failure], ["UPLOADED", "image/png", undefined]);
+    assert.ok(Buffer.from(await (await fetch(done.url)).arrayBuffer()).equals(find("a.png")));
+    await source.close();
+    await assertCountersMatch(app, tenant.projectId);
+  });
+
   it("hold for bytes that come by tus, with the creation and after it", async () => {
     const encode = (text: string) => Buffer.from(text).toString("base64");
     const sendByTus = (method: string, path: string, headers: Record<string, string>, body?: Buffer) =>

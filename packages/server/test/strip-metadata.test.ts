@@ -13,7 +13,7 @@ import { settled } from "./support/imports/import-client.ts";
 import { type Source, startSource } from "./support/imports/source.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
-import { createUploadClient, put, type UploadClient } from "./support/upload-client.ts";
+import { createUploadClient, put, putParts, type UploadClient } from "./support/upload-client.ts";
 
 const secret = "Jane lives at 48.2082";
 
@@ -131,6 +131,28 @@ onAnyDatabase("routes that strip metadata", (database) => {
     for (const choice of ["gps", "all", "off"])
       assert.equal((await change(choice)).body.router.stripMetadata, choice);
     for (const choice of ["none", null, true]) expectInvalid(await change(choice), "stripMetadata");
+  });
+
+  it("go on after a crash between the bytes of parts and the row", async () => {
+    const pieces = cutIntoParts(await takePicture(2_300));
+    const fileSize = pieces.reduce((sum, { length }) => sum + length, 0);
+    const upload = await client().init({ fileSize, contentType: "image/jpeg", routeSlug: "all" });
+    const parts = await putParts(upload, pieces);
+    const { db } = app().app.deps;
+    const { transact } = db;
+    // The store's own transactions are in no project's lane.
+    db.transact = (work, lane) =>
+      lane === undefined ? transact(work) : Promise.reject(new Error("the power fails"));
+    try {
+      assert.equal((await client().completeParts(upload, parts)).status, 500);
+    } finally {
+      db.transact = transact;
+    }
+    const done = await client().completeParts(upload, parts);
+    assert.equal(done.status, 200, JSON.stringify(done.body));
+    const stored = Buffer.from(await (await fetch(done.body.file.url)).arrayBuffer());
+    assert.deepEqual([stored.length, stored.includes(secret)], [fileSize, false]);
+    await assertCountersMatch(app(), tenant().projectId);
   });
 
   it("go on after a crash between the bytes and the row", async () => {

@@ -11,7 +11,7 @@ import { hasEnded } from "../life.ts";
 import { finishUpload } from "../uploads/finish-upload.ts";
 import { describeUpload, receiveParts, TooManyBytes } from "../uploads/receive-parts.ts";
 import { checkType, sizeLimit } from "../uploads/rules.ts";
-import { sealParts } from "../uploads/seal.ts";
+import { sealAssembled, sealParts } from "../uploads/seal.ts";
 import { changed, ImportFailure, ImportLost } from "./failure.ts";
 import type { OpenSource, Source } from "./open-source.ts";
 import { findOpenFile, findOwner, forgetImport, noteSource } from "./queries.ts";
@@ -76,7 +76,7 @@ export async function runImport(
 const orphaned = () => new ImportFailure("storage", "Its project or file route was deleted in the meantime.");
 
 interface Earlier {
-  /** Full parts from the first one on, or all parts if that is everything. */
+  /** Full parts from the first one on, or all parts if that is everything. Empty once they are assembled. */
   parts: ClaimedPart[];
   isWhole: boolean;
 }
@@ -85,7 +85,7 @@ interface Earlier {
 async function findEarlier(store: ObjectStore, file: FileRow, claim: Claim): Promise<Earlier> {
   if (file.upload_id === null) return { parts: [], isWhole: false };
   const listed = await store.listParts({ key: objectKey(file), uploadId: file.upload_id });
-  // Assembled by a worker that could not record it any more.
+  // Assembled by a worker that could not confirm the file any more.
   if (listed === null) return { parts: [], isWhole: true };
   const following = listed.filter(({ partNumber }, i) => partNumber === i + 1);
   const storedBytes = following.reduce((sum, part) => sum + part.sizeBytes, 0);
@@ -180,7 +180,10 @@ async function describe(
 }
 
 async function finish(deps: Deps, { claim, owner }: Run, file: FileRow, parts: ClaimedPart[]): Promise<void> {
-  const seal = await sealParts(deps, file, { uploadId: file.upload_id ?? "", parts });
+  const uploadId = file.upload_id ?? "";
+  const seal = await (parts.length === 0
+    ? sealAssembled(deps, file)
+    : sealParts(deps, file, { uploadId, parts }));
   const finished = await finishUpload(deps, owner, {
     file,
     seal,

@@ -66,6 +66,12 @@ export async function sealParts(
   return alreadySealed(await store.finishMultipart(upload));
 }
 
+/** Bytes that an earlier attempt has finalised. */
+export async function sealAssembled(deps: Deps, file: FileRow): Promise<Seal> {
+  const store = await deps.stores.get(file.store);
+  return alreadySealed(toSealed(await store.head(objectKey(file))));
+}
+
 export const sealAppended = async ({ appends }: ObjectStore, target: AppendTarget): Promise<Seal> =>
   alreadySealed(await appends.finish(target));
 

@@ -79,6 +79,9 @@ export async function finishUpload(
 ): Promise<FinishMultipartResult> {
   const { uploadId, sizeBytes } = upload;
   const row = await lockUpload(tx, uploadId);
+  // It became a single blob when its metadata was stripped.
+  const stored = row === null ? await findStored(tx, upload.key) : null;
+  if (stored?.sizeBytes === sizeBytes) return { ok: true, object: stored };
   if (row === null || row.key !== upload.key || row.state === "gone") return unknown;
 
   const claimed = takeClaimed(await listPartRows(tx, uploadId), upload);
