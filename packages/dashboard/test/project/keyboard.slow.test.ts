@@ -43,7 +43,7 @@ testByKeyboard(
     await page.keyboard.press("ControlOrMeta+k");
     await page.keyboard.type("presigned");
     await page.locator("[role=option]").first().waitFor();
-    await page.getByText("Documentation", { exact: true }).last().waitFor();
+    await page.getByRole("dialog").getByText("Documentation", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await runCommand(page, "switch to live", "Switch to live");
     await page.waitForURL(`${app.url}/dashboard/${tenant.projectId}/live/overview`);
