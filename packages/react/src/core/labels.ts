@@ -55,7 +55,7 @@ export const defaultLabels: Labels = {
   chooseFile: "Choose a file",
   chooseFiles: "Choose files",
   dropHere: "Drop files here",
-  dropNow: "Release to upload",
+  dropNow: "Drop to upload",
   notAccepted: "These files are not accepted here",
   orDrop: "or drop them here",
   cancel: "Cancel",
