@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before } from "node:test";
+import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { until } from "../../../server/test/support/webhooks/until.ts";
@@ -23,33 +23,30 @@ async function runCommand(page: Page, text: string, label: string): Promise<void
   await page.getByRole("dialog", { name: "Search" }).waitFor({ state: "detached" });
 }
 
-testByKeyboard(
-  "the palette finds pages, files, docs and actions, and keeps the environment",
-  async (view) => {
-    const { app } = dashboard;
-    const tenant = await app.createTenant("pro");
-    const { id } = await uploadFile(app, "x", { key: tenant.test, name: "needle.txt" });
-    const { page, context } = await dashboard.open(tenant.accountId, view);
-    const inTest = `${app.url}/dashboard/${tenant.projectId}/test`;
-    await page.goto(`${inTest}/overview`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await runCommand(page, "webho", "Webhooks");
-    await page.waitForURL(`${inTest}/webhooks`);
-    await runCommand(page, "needle", "needle.txt");
-    await page.waitForURL(`${inTest}/files/${id}`);
-    await page.getByRole("dialog", { name: "needle.txt" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.waitForURL(`${inTest}/files`);
-    await page.keyboard.press("ControlOrMeta+k");
-    await page.keyboard.type("presigned");
-    await page.locator("[role=option]").first().waitFor();
-    await page.getByRole("dialog").getByText("Documentation", { exact: true }).waitFor();
-    await page.keyboard.press("Escape");
-    await runCommand(page, "switch to live", "Switch to live");
-    await page.waitForURL(`${app.url}/dashboard/${tenant.projectId}/live/overview`);
-    await context.close();
-  },
-);
+test("the palette finds pages, files, docs and actions, and keeps the environment", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { id } = await uploadFile(app, "x", { key: tenant.test, name: "needle.txt" });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  const inTest = `${app.url}/dashboard/${tenant.projectId}/test`;
+  await page.goto(`${inTest}/overview`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await runCommand(page, "webho", "Webhooks");
+  await page.waitForURL(`${inTest}/webhooks`);
+  await runCommand(page, "needle", "needle.txt");
+  await page.waitForURL(`${inTest}/files/${id}`);
+  await page.getByRole("dialog", { name: "needle.txt" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForURL(`${inTest}/files`);
+  await page.keyboard.press("ControlOrMeta+k");
+  await page.keyboard.type("presigned");
+  await page.locator("[role=option]").first().waitFor();
+  await page.getByRole("dialog").getByText("Documentation", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await runCommand(page, "switch to live", "Switch to live");
+  await page.waitForURL(`${app.url}/dashboard/${tenant.projectId}/live/overview`);
+  await context.close();
+});
 
 testByKeyboard("a file's neighbours, the order of the list, and access of several files", async (view) => {
   const { app } = dashboard;
