@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { it } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import Fastify, { type FastifyInstance } from "fastify";
@@ -61,4 +61,15 @@ it("cuts a slow body that came behind a request which was let in later", { timeo
   client.write(`${head("/first")}{}${head("/second")}{`);
   const statusLines = (await text(client)).match(/HTTP\/1.1 \d+/g);
   assert.deepEqual(statusLines, ["HTTP/1.1 200", "HTTP/1.1 408"]);
+});
+
+it("does not count the time in which the service does not read the body", { timeout: 20_000 }, async (t) => {
+  const http = Fastify({ forceCloseConnections: true });
+  t.after(() => http.close());
+  limitBodyTime(http, 60);
+  http.post("/", { preParsing: () => sleep(300) }, async () => ({}));
+  const client = await connectTo(http);
+  client.write(`${head("/").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")}{`);
+  setTimeout(() => client.end("}"), 310);
+  assert.match(await text(client), /^HTTP\/1.1 200/);
 });

@@ -27,10 +27,7 @@ export function limitBodyTime(
 ): void {
   // One shared clock, because a timer per request costs more than reading its body.
   const arrivals = new Map<Socket, Arrival>();
-  const clock = setInterval(
-    () => cutOff(arrivals.values(), performance.now() - withinMs, onCut),
-    withinMs / looksPerDeadline,
-  );
+  const clock = setInterval(() => cutOff(arrivals.values(), withinMs, onCut), withinMs / looksPerDeadline);
   clock.unref();
   const expect = (request: FastifyRequest) => {
     const { socket, complete } = request.raw;
@@ -66,10 +63,14 @@ export function limitBodyTime(
   });
 }
 
-function cutOff(arrivals: Iterable<Arrival>, before: number, onCut: () => void): void {
+function cutOff(arrivals: Iterable<Arrival>, withinMs: number, onCut: () => void): void {
+  const now = performance.now();
   for (const arrival of arrivals) {
-    const { request, since } = arrival;
-    if (request === null || since > before) continue;
+    const { request } = arrival;
+    if (request === null) continue;
+    // Not read yet, because the request waits for one of its account's places: the client is not slow.
+    if (request.raw.readableFlowing === null) arrival.since = now;
+    if (arrival.since > now - withinMs) continue;
     arrival.request = null;
     onCut();
     const { socket } = request.raw;

@@ -4,7 +4,8 @@ import { AppError } from "./errors.ts";
 
 /**
  * Decides whose step of long work runs next: one step at a time across all accounts, and a turn of the event loop for
- * everything else after each; `limitLargeRequests` bounds how many whole requests an account has under way. Without this, work that yields but runs in parallel still adds up to one long stall.
+ * everything else after each. Without this, work that yields but runs in parallel still adds up to one long stall.
+ * `limitLargeRequests` bounds how many whole requests an account has under way.
  */
 export interface FairTurns {
   /** Runs one step when the account's turn comes. Accounts alternate, however many steps each has waiting. */
