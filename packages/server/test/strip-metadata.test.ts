@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { PART_SIZE_BYTES, STRIP_MAX_BYTES } from "@upstow/contract";
+import { PART_SIZE_BYTES, STRIP_MAX_BYTES, STRIPS_AT_ONCE } from "@upstow/contract";
 import sharp from "sharp";
 import { setUpFaultyS3 } from "../../../test/support/faulty-s3.ts";
 import { startHostileBucket } from "../../../test/support/hostile-bucket.ts";
 import { isQuickRun } from "../../../test/support/quick-run.ts";
 import { swiftMissing } from "../../../test/support/swift.ts";
+import { signInAs } from "./support/console-client.ts";
 import { sendByEveryDoor } from "./support/every-door.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { settled } from "./support/imports/import-client.ts";
@@ -14,6 +15,7 @@ import { type Source, startSource } from "./support/imports/source.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, put, putParts, type UploadClient } from "./support/upload-client.ts";
+import { until } from "./support/webhooks/until.ts";
 
 const secret = "Jane lives at 48.2082";
 
@@ -233,6 +235,52 @@ describe("two instances that strip metadata in a bucket whose etags are new with
       await second.app.close();
       await first.close();
       await bucket.stop();
+    }
+  });
+});
+
+describe("pictures in customers' buckets that never answer", () => {
+  it("hold up no others", { timeout: 120_000 }, async () => {
+    const bucket = await startHostileBucket();
+    const app = await startApp({ env: { UPSTOW_STORAGE_ALLOW_CIDRS: "127.0.0.0/8" } });
+    const picture = await takePicture(60);
+    const clientOf = async (tenant: Tenant) => {
+      const client = createUploadClient(app, tenant.live);
+      await client.post(`projects/${tenant.projectId}/routers`, { slug: "all", stripMetadata: "all" });
+      return client;
+    };
+    const send = async (client: UploadClient) => {
+      const sent = { fileSize: picture.length, contentType: "image/jpeg", routeSlug: "all" };
+      const upload = await client.request(sent);
+      await put(upload.uploadUrl, picture, "image/jpeg");
+      return upload;
+    };
+    try {
+      const hanging: Promise<unknown>[] = [];
+      for (let i = 0; i < STRIPS_AT_ONCE; i++) {
+        bucket.lie();
+        const tenant = await app.createTenant("pro");
+        const owner = await signInAs(app, tenant.accountId);
+        const keys = { accessKeyId: "key", secretAccessKey: "secret" };
+        const input = { endpoint: bucket.url, bucket: `files-${i}`, ...keys };
+        assert.equal((await owner("PUT", `/projects/${tenant.projectId}/storage`, input)).status, 200);
+        const client = await clientOf(tenant);
+        const uploads = [await send(client), await send(client)];
+        const before = bucket.count("put-object");
+        bucket.lie("no answer to writes");
+        hanging.push(...uploads.map(({ fileId }) => client.complete(fileId).catch(() => {})));
+        await until(async () => bucket.count("put-object") > before);
+      }
+      const client = await clientOf(await app.createTenant("pro"));
+      const { fileId } = await send(client);
+      const first = await Promise.race([
+        client.complete(fileId),
+        ...hanging.map((end) => end.then(() => null)),
+      ]);
+      assert.equal(first?.status, 200);
+    } finally {
+      await bucket.stop();
+      await app.close();
     }
   });
 });

@@ -70,21 +70,32 @@ export function createWorkers<Job>(options: WorkersOptions<Job>): Workers & { ru
   };
 }
 
+/** Projects without room that one claim passes over, so that it ends soon. The next one goes on from there. */
+const mostPassed = 100;
+
 /**
  * Finds and claims what is due, project by project, so that one with thousands of files does not hold up another. The
- * result is null if nothing is due.
+ * result is null if nothing is due for which there is room.
  */
 export function createDueTurns<Due extends { project_id: string }, Claimed>(
   findAfter: (projectId: string) => Promise<Due | null>,
   /** Undefined if another worker was faster. */
   claim: (due: Due) => Promise<Claimed | undefined>,
+  /** Its project is passed over if false. */
+  hasRoom: (due: Due) => boolean = () => true,
 ): (isOver: () => boolean) => Promise<Claimed | null> {
   let lastProject = "";
   return async (isOver) => {
+    const passed = new Set<string>();
     while (!isOver()) {
       const due = (await findAfter(lastProject)) ?? (lastProject === "" ? null : await findAfter(""));
       if (due === null) return null;
       lastProject = due.project_id;
+      if (!hasRoom(due)) {
+        if (passed.has(lastProject) || passed.size === mostPassed) return null;
+        passed.add(lastProject);
+        continue;
+      }
       const claimed = await claim(due);
       if (claimed !== undefined) return claimed;
     }

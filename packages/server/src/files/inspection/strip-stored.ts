@@ -19,11 +19,13 @@ import { readStretch } from "./check-content.ts";
 export type Stripped = { object: StoredObject } | "gone" | "too-large";
 
 type Running = Map<string, Promise<Stripped>>;
-type StripDeps = Pick<Deps, "db" | "stores">;
+type StripDeps = Pick<Deps, "db" | "store" | "stores">;
 
 const runningOf = new WeakMap<Deps["stores"], Running>();
-let atWork = 0;
-const waiting: (() => void)[] = [];
+/** Customers' buckets may hang, so their pictures have places of their own, and each bucket takes one at a time. */
+const places = createPlaces();
+const customerPlaces = createPlaces();
+const lastAt = new Map<string, Promise<unknown>>();
 /** A picture is written once, unless it was uploaded again meanwhile. */
 const mostLooks = 3;
 
@@ -56,7 +58,7 @@ async function stripFound(
   const store = await deps.stores.get(file.store);
   let found = object;
   for (let look = 0; look < mostLooks; look++) {
-    const stripped = await stripOnce(deps.db, store, file, strip, found);
+    const stripped = await stripOnce(deps, store, file, strip, found);
     if (stripped !== "gone") return stripped;
     const latest = await store.head(objectKey(file));
     if (latest === null || latest.sizeBytes !== file.size_bytes || latest.etag === found.etag) return "gone";
@@ -66,7 +68,7 @@ async function stripFound(
 }
 
 async function stripOnce(
-  db: Deps["db"],
+  deps: StripDeps,
   store: ObjectStore,
   file: FileRow,
   strip: MetadataStrip,
@@ -87,15 +89,44 @@ async function stripOnce(
     if (!stripMetadata(bytes, strip)) return { object };
     return { object: await store.write(key, bytes, { contentType: file.type }) };
   };
-  if (atWork >= STRIPS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  atWork++;
-  try {
-    // Some buckets give each write another etag, so only one instance may write what will be confirmed.
-    return await (object.sha256 === null ? inTurn(db, turnOf(key), rewrite) : rewrite());
-  } finally {
-    atWork--;
-    waiting.shift()?.();
-  }
+  const isOwn = file.store === deps.store.name;
+  // Some buckets give each write another etag, so only one instance may write what will be confirmed.
+  const turn = isOwn ? turnOf(key) : `strip-${file.store}`;
+  const write = () => (object.sha256 === null ? inTurn(deps.db, turn, rewrite) : rewrite());
+  return isOwn ? places.use(write) : oneAtATime(file.store, () => customerPlaces.use(write));
+}
+
+interface Places {
+  use<T>(work: () => Promise<T>): Promise<T>;
+}
+
+function createPlaces(): Places {
+  let free = STRIPS_AT_ONCE;
+  const waiting: (() => void)[] = [];
+  return {
+    async use(work) {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        if (next === undefined) free++;
+        else next();
+      }
+    },
+  };
+}
+
+function oneAtATime<T>(bucket: string, work: () => Promise<T>): Promise<T> {
+  const done = (lastAt.get(bucket) ?? Promise.resolve()).then(work);
+  const last = done
+    .catch(() => {})
+    .finally(() => {
+      if (lastAt.get(bucket) === last) lastAt.delete(bucket);
+    });
+  lastAt.set(bucket, last);
+  return done;
 }
 
 /** One of 256, so that there are not as many rows as files. Few at a time share one by chance. */

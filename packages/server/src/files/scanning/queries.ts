@@ -10,7 +10,7 @@ const isWaiting = sql<boolean>`scan_due_at is not null and status = 'UPLOADED'`;
 export const findDueScan = statement((q, p: { projectId: string; now: number }) =>
   q
     .selectFrom("file")
-    .select(["id", "project_id", "scan_due_at"])
+    .select(["id", "project_id", "scan_due_at", "store"])
     .where(isWaiting)
     .where("project_id", ">", p.projectId)
     .where("scan_due_at", "<=", p.now)

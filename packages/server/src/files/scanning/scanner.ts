@@ -1,4 +1,4 @@
-import { SCANS_AT_ONCE } from "@upstow/contract";
+import { MB, SCANS_AT_ONCE } from "@upstow/contract";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
@@ -14,8 +14,10 @@ export type Scanner = Workers;
 
 /** Extended while a scan runs, so it is short: after a crash, others continue once it has ended. */
 const leaseMs = 10_000;
-/** For the whole of a file. */
-const scanWithinMs = 15 * 60_000;
+/** For the whole of a file. A customer's bucket may answer slowly, or never. */
+const scanWithinMs = { start: 60_000, perMB: 4_000, longest: 15 * 60_000 };
+/** Scans of files in customers' buckets, which may hang, leave places for all other files. */
+const atCustomersAtOnce = SCANS_AT_ONCE / 2;
 /** How often a scanner that is away is asked whether it is back. */
 const awayPausesMs = { first: 1_000, longest: 30_000 };
 /** A file that cannot be scanned is tried again when it is older by this share. */
@@ -67,17 +69,22 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
     }
   }
 
+  let atCustomers = 0;
+  const isOwn = (file: Pick<FileRow, "store">) => file.store === deps.store.name;
   const claimDue = createDueTurns(
     (projectId) => db.get(findDueScan, { projectId, now: now() }),
     async ({ id, scan_due_at: seen }) => {
       const [claimed] = await db.change(moveScan, { id, seen: seen ?? 0, dueAt: now() + leaseMs });
       return claimed;
     },
+    (due) => isOwn(due) || atCustomers < atCustomersAtOnce,
   );
 
   /** Never rejects: what cannot be recorded is left to the lease. */
   async function work(file: FileRow, stop: AbortController): Promise<void> {
     const held: Held = { id: file.id, seen: file.scan_due_at ?? 0 };
+    const places = isOwn(file) ? 0 : 1;
+    atCustomers += places;
     const extending = setInterval(() => void extend(held, stop).catch(() => {}), leaseMs / 3);
     try {
       await settleScan(deps, file, await scan(file, stop.signal));
@@ -88,6 +95,7 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
         );
     } finally {
       clearInterval(extending);
+      atCustomers -= places;
     }
   }
 
@@ -102,7 +110,9 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
     if (file.size_bytes > maxBytes) return { verdict: "unscanned" };
     const startedMs = performance.now();
     try {
-      const within = AbortSignal.any([signal, AbortSignal.timeout(scanWithinMs)]);
+      const { start, perMB, longest } = scanWithinMs;
+      const withinMs = Math.min(start + Math.ceil((file.size_bytes / MB) * perMB), longest);
+      const within = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
       const answer = await sendTo(clamd, deps, file, within);
       metrics.observe(answer.verdict, performance.now() - startedMs);
       return answer;
