@@ -166,7 +166,7 @@ describe("PostgreSQL", () => {
       await once(socket, "data");
       socket.write("S");
       const opened = new TLSSocket(socket, { isServer: true, ...certificate }).on("error", () => {});
-      opened.pipe(connect(Number(port), hostname)).pipe(opened);
+      opened.pipe(connect(Number(port), hostname).on("error", () => {})).pipe(opened);
     });
     await once(encrypted.listen(0, "127.0.0.1"), "listening");
     t.after(() => encrypted.close());

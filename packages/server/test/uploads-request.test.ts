@@ -262,7 +262,7 @@ onBothDatabases("asking for an upload", (database) => {
     const live = await addRoute({ environment: "live" });
     const refused = await live.test.requestAnswer({ routeSlug: "photos" });
     const { suggestion } = expectError(refused, 401, "UNAUTHORIZED");
-    assert.match(suggestion, /"photos" takes live keys only/);
+    assert.match(suggestion, /"photos" accepts only live keys/);
     const test = await addRoute({ environment: "live" });
     await app.call("POST", `projects/${test.tenant.projectId}/routers`, {
       key: test.tenant.test,

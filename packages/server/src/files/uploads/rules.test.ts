@@ -89,7 +89,7 @@ describe("the rules of an upload", () => {
   it("take part numbers in ascending order, each once, and say what is wrong with others", () => {
     for (const numbers of [[1], [2], [1, 2, 3], [1, 3, 2048]]) orderOf(numbers)();
     assert.throws(orderOf([]), { code: "VALIDATION_ERROR", message: /at least one part/ });
-    assert.throws(orderOf([1, 2, 2]), { code: "VALIDATION_ERROR", message: /names part 2 twice/ });
+    assert.throws(orderOf([1, 2, 2]), { code: "VALIDATION_ERROR", message: /lists part 2 twice/ });
     assert.throws(orderOf([1, 3, 2]), { code: "VALIDATION_ERROR", message: /ascending order/ });
   });
 
@@ -103,7 +103,7 @@ describe("the rules of an upload", () => {
     ] as const)
       assert.throws(() => checkPartRange("partNumbers", numbers, 15 * MB), {
         code: "VALIDATION_ERROR",
-        message: new RegExp(`^partNumbers names part ${outside}; this upload has parts 1 to 3$`),
+        message: new RegExp(`^partNumbers lists part ${outside}; this upload has parts 1 to 3$`),
       });
   });
 });
