@@ -1,9 +1,10 @@
-// node bench/profile.ts <hot path> [--seconds 5]: where the server's CPU time goes.
+// node bench/profile.ts <hot path> [--seconds 5] [--before <commit>]: where the server's CPU time goes, today or at a commit.
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { hotPaths } from "./benchmarks/hot-paths.ts";
+import { findEarlierVersion } from "./contenders/earlier-version.ts";
 import { startPostgresServer } from "./contenders/postgres.ts";
 import { startUpstow } from "./contenders/upstow.ts";
 import { type Cost, summariseProfile } from "./harness/cpu-profile.ts";
@@ -12,7 +13,7 @@ import { startLoad } from "./harness/load.ts";
 const shown = 30;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: "string", default: "5" } },
+  options: { seconds: { type: "string", default: "5" }, before: { type: "string" } },
 });
 const path = hotPaths.find(({ name }) => name === positionals[0]);
 if (path === undefined) {
@@ -23,8 +24,10 @@ const seconds = Number(values.seconds);
 const folder = await mkdtemp(join(tmpdir(), "upstow-profile-"));
 const profiles = join(folder, "profiles");
 const database = path.isOnPostgres ? await startPostgresServer() : null;
+const root = values.before === undefined ? null : await findEarlierVersion(folder, values.before);
 const upstow = await startUpstow({
   folder,
+  ...(root === null ? {} : { root }),
   nodeOptions: ["--cpu-prof", "--cpu-prof-interval=500", `--cpu-prof-dir=${profiles}`],
   ...(database === null ? {} : { databaseUrl: database.url }),
 });

@@ -1,3 +1,4 @@
+import { logAs } from "./handler/answer.ts";
 import * as router from "./handler/file-router.ts";
 import { type NodeRequest, toWebRequest } from "./handler/node-request.ts";
 import * as reading from "./handler/read-handler.ts";
@@ -15,8 +16,9 @@ export interface ExpressRequest extends NodeRequest, AsyncIterable<Uint8Array> {
   body?: unknown;
 }
 
+/** Node's own response has these too. */
 export interface ExpressResponse {
-  status(code: number): unknown;
+  statusCode: number;
   setHeader(name: string, value: string): unknown;
   end(body?: string): unknown;
 }
@@ -28,24 +30,38 @@ export interface ExpressStream extends ExpressResponse {
   destroyed: boolean;
 }
 
+type Next = (error: unknown) => void;
+
+const log = logAs("the handler of Upstow:");
+
+/** Without a framework, an error that nobody handles would end the process. */
+const failing = (res: ExpressResponse) => (error: unknown) => {
+  log(error);
+  res.statusCode = 500;
+  res.end();
+};
+
 /** Callbacks get Express's own objects: `createFileRouter<express.Request>()` makes `context.req` yours. */
 export const createFileRouter = <Req extends NodeRequest = ExpressRequest>() =>
   router.createFileRouter<{ req: Req }>();
 
-/** `app.all("/api/upload", createRouteHandler({ router }))`, before or after `express.json()`. */
+/**
+ * `app.all("/api/upload", createRouteHandler({ router }))`, before or after `express.json()`. It also serves Node's own
+ * `createServer((req, res) => handler(req, res))`.
+ */
 export function createRouteHandler<Req extends NodeRequest>(options: HandlerOptions<{ req: Req }>) {
   const handle = createHandler(options);
-  return (req: Req & ExpressRequest, res: ExpressResponse, next: (error: unknown) => void): void => {
+  return (req: Req & ExpressRequest, res: ExpressResponse, next?: Next): void => {
     const answer = async () => {
       const request = await toWebRequest({ ...pick(req), url: req.originalUrl ?? req.url }, req.body, req);
       const response = await handle(request, { req });
-      res.status(response.status);
+      res.statusCode = response.status;
       response.headers.forEach((value, name) => {
         res.setHeader(name, value);
       });
       res.end(await response.text());
     };
-    answer().catch(next);
+    answer().catch(next ?? failing(res));
   };
 }
 
@@ -54,15 +70,15 @@ const pick = ({ method, headers, protocol }: NodeRequest) => ({ method, headers,
 /** `app.post("/hooks/upstow", createWebhookHandler({ onEvent }))`, before or after `express.json()`. */
 export function createWebhookHandler(options: WebhookOptions) {
   receiveInDevelopment(options);
-  return (req: NodeRequest & NodeBody, res: ExpressResponse, next: (error: unknown) => void): void => {
+  return (req: NodeRequest & NodeBody, res: ExpressResponse, next?: Next): void => {
     const answer = async () => {
       const body = await readNodeBody(req);
       const given = body === null ? tooLarge : await receiveDelivery(options, { body, headers: req.headers });
-      res.status(given.status);
+      res.statusCode = given.status;
       res.setHeader("content-type", "application/json; charset=utf-8");
       res.end(JSON.stringify(given.body));
     };
-    answer().catch(next);
+    answer().catch(next ?? failing(res));
   };
 }
 
@@ -71,11 +87,11 @@ export function createReadHandler<Req extends NodeRequest & { originalUrl?: stri
   options: reading.ReadHandlerOptions<{ req: Req }>,
 ) {
   const handle = reading.createReadHandler(options);
-  return (req: Req, res: ExpressStream, next: (error: unknown) => void): void => {
+  return (req: Req, res: ExpressStream, next?: Next): void => {
     const answer = async () => {
       const request = await toWebRequest({ ...pick(req), url: req.originalUrl ?? req.url }, undefined, null);
       const response = await handle(request, { req });
-      res.status(response.status);
+      res.statusCode = response.status;
       response.headers.forEach((value, name) => {
         res.setHeader(name, value);
       });
@@ -93,6 +109,6 @@ export function createReadHandler<Req extends NodeRequest & { originalUrl?: stri
       if (res.destroyed) await reader?.cancel();
       res.end();
     };
-    answer().catch(next);
+    answer().catch(next ?? failing(res));
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import express from "express";
 import Fastify, { type FastifyRequest } from "fastify";
@@ -85,6 +85,33 @@ describe("adapters", () => {
       site.close();
     });
   }
+
+  it("Node's own server, without Express", async () => {
+    const f = onExpress.createFileRouter();
+    const router = {
+      any: f({
+        middleware: ({ context }) => check(context.req.headers["x-user"]),
+        onUploadComplete: ({ metadata }) => metadata,
+      }),
+    };
+    const handler = onExpress.createRouteHandler({ router, ...key() });
+    const lost = Promise.withResolvers<void>();
+    const site = await listen(
+      createServer((req, res) => {
+        req.once("close", lost.resolve);
+        handler(req, res);
+      }),
+    );
+    // A client that goes in the middle of its body does not end the process.
+    const { port } = new URL(site.url);
+    const client = connect(Number(port), "127.0.0.1", () => {
+      client.write("POST /api/upload HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{");
+      client.end();
+    });
+    await lost.promise;
+    await drive(`${site.url}/api/upload`);
+    site.close();
+  });
 
   it("Express, behind a proxy that speaks HTTPS", async () => {
     let url = "";
