@@ -13,8 +13,6 @@ import {
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import type { Actor } from "../src/kernel/actor.ts";
 import { notFound } from "../src/kernel/errors.ts";
-import { hashApiKey } from "../src/kernel/security/api-key-secret.ts";
-import { findActorByKeyHash } from "../src/projects/api-keys/queries.ts";
 import { updateRoute } from "../src/projects/file-routes/file-routes.ts";
 import { listRoutes } from "../src/projects/file-routes/queries.ts";
 import { expectError } from "./support/expect-error.ts";
@@ -22,7 +20,7 @@ import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { onlyOnDisk } from "./support/test-bucket.ts";
 import { partPieces, put, putParts, smallBody, type UploadClient } from "./support/upload-client.ts";
-import { createTenantClients, keepReaperAway, listLogTypes, statusOf } from "./support/upload-life.ts";
+import { createUploader, keepReaperAway, listLogTypes, statusOf } from "./support/upload-life.ts";
 import { actMeanwhile, failKeepingBytes, findReapAt } from "./support/upload-moments.ts";
 
 const minuteMs = 60_000;
@@ -43,12 +41,7 @@ onBothDatabases("an upload", (database) => {
   });
   after(() => app.close());
   beforeEach(async () => {
-    const { tenant, client: own } = await createTenantClients(app);
-    projectId = tenant.projectId;
-    client = own;
-    const found = await deps.db.get(findActorByKeyHash, { hash: hashApiKey(tenant.live) });
-    assert.ok(found);
-    actor = found;
+    ({ projectId, client, actor } = await createUploader(app));
   });
   const itOnDisk = onlyOnDisk("a bucket makes bytes final before the transaction");
 

@@ -6,13 +6,11 @@ import { signParts } from "../src/files/uploads/multipart.ts";
 import { reapAbandonedUploads } from "../src/files/uploads/reaper.ts";
 import { repeatUpload } from "../src/files/uploads/request-upload.ts";
 import type { Actor } from "../src/kernel/actor.ts";
-import { hashApiKey } from "../src/kernel/security/api-key-secret.ts";
-import { findActorByKeyHash } from "../src/projects/api-keys/queries.ts";
 import { type ObjectStore, StorageUnavailable } from "../src/storage/object-store.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onBothDatabases, startApp, type TestApp } from "./support/start-app.ts";
 import { put, smallBody, type UploadClient } from "./support/upload-client.ts";
-import { createTenantClients, keepReaperAway, listLogTypes, statusOf } from "./support/upload-life.ts";
+import { createUploader, keepReaperAway, listLogTypes, statusOf } from "./support/upload-life.ts";
 import { actMeanwhile, failKeepingBytes, findReapAt } from "./support/upload-moments.ts";
 
 const minuteMs = 60_000;
@@ -35,12 +33,7 @@ onBothDatabases("an upload that the reaper looks at", (database) => {
   });
   after(() => app.close());
   beforeEach(async () => {
-    const { tenant, client: own } = await createTenantClients(app);
-    projectId = tenant.projectId;
-    client = own;
-    const found = await deps.db.get(findActorByKeyHash, { hash: hashApiKey(tenant.live) });
-    assert.ok(found);
-    actor = found;
+    ({ projectId, client, actor } = await createUploader(app));
   });
 
   const requestAndPut = async () => {

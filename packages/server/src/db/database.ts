@@ -14,8 +14,8 @@ export interface Queryable {
 
 /**
  * Ends a transaction with statements on rows that many others change too. They are sent with the commit, so those rows
- * are locked only while the engine works, not for a round trip, and not by a stalled instance. `send` sends
- * all of them at once; if one fails, nothing is committed. The result does not wait for theirs.
+ * are locked only while the engine works, not for a round trip, and not by a stalled instance. `send` sends all of them
+ * at once; if one fails, nothing is committed. The result does not wait for theirs.
  */
 export async function withCommit(tx: Queryable, send: () => Promise<unknown>): Promise<void> {
   if (tx.atEnd === undefined) await send();

@@ -19,7 +19,7 @@ onAnyDatabase(
       t.after(() => own.close());
       const slow = await own.createProject();
       await own.enqueue(slow, "https://slow.example/", 2_000);
-      // It does not answer at all, so that whoever had to wait for it would wait for ever.
+      // It never responds, so any request that waits for it hangs.
       const { sent, send } = createNetwork(({ url }) =>
         url.href.includes("slow") ? new Promise(() => {}) : Promise.resolve(ok),
       );

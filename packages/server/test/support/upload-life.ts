@@ -1,5 +1,8 @@
+import assert from "node:assert/strict";
 import { createJobLeases } from "../../src/db/job-leases.ts";
 import { statement } from "../../src/db/statement.ts";
+import { hashApiKey } from "../../src/kernel/security/api-key-secret.ts";
+import { findActorByKeyHash } from "../../src/projects/api-keys/queries.ts";
 import type { TestApp } from "./start-app.ts";
 import { createUploadClient, type UploadClient } from "./upload-client.ts";
 
@@ -20,6 +23,14 @@ export async function createTenantClients(app: TestApp) {
     client: createUploadClient(app, tenant.live),
     test: createUploadClient(app, tenant.test),
   };
+}
+
+/** The same, with the actor that stands for its live key in calls of functions. */
+export async function createUploader(app: TestApp) {
+  const { tenant, client } = await createTenantClients(app);
+  const actor = await app.app.deps.db.get(findActorByKeyHash, { hash: hashApiKey(tenant.live) });
+  assert.ok(actor);
+  return { projectId: tenant.projectId, client, actor };
 }
 
 /** The status of the file, or that of the answer where there is none. */

@@ -8,8 +8,8 @@ export function readLocation({ location }: IncomingHttpHeaders): string | null {
 }
 
 /**
- * Names of what leaves the file as it is. Some stores keep `aws-chunked`, which was that of the object's upload; some servers
- * name a charset or the encoding of a mail.
+ * Encodings that leave the bytes unchanged. Some stores keep `aws-chunked` from the object's upload; some servers send a
+ * charset or a mail encoding.
  */
 const plainEncodings = ["", "identity", "chunked", "aws-chunked", "none", "binary", "8bit", "utf-8"];
 

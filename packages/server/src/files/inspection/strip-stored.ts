@@ -9,6 +9,7 @@ import {
   stripMetadata,
 } from "@upstow/contract";
 import { inTurn } from "../../db/job-leases.ts";
+import { createLanes } from "../../db/lanes.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -25,7 +26,10 @@ const runningOf = new WeakMap<Deps["stores"], Running>();
 /** Customers' buckets may hang, so their pictures have places of their own, and each bucket takes one at a time. */
 const places = createPlaces();
 const customerPlaces = createPlaces();
-const lastAt = new Map<string, Promise<unknown>>();
+const oneAtATime = createLanes<() => Promise<Stripped>, Stripped>(
+  (works) => Promise.all(works.map((work) => work())),
+  () => 1,
+);
 /** A picture is written once, unless it was uploaded again meanwhile. */
 const mostLooks = 3;
 
@@ -116,17 +120,6 @@ function createPlaces(): Places {
       }
     },
   };
-}
-
-function oneAtATime<T>(bucket: string, work: () => Promise<T>): Promise<T> {
-  const done = (lastAt.get(bucket) ?? Promise.resolve()).then(work);
-  const last = done
-    .catch(() => {})
-    .finally(() => {
-      if (lastAt.get(bucket) === last) lastAt.delete(bucket);
-    });
-  lastAt.set(bucket, last);
-  return done;
 }
 
 /** One of 256, so that there are not as many rows as files. Few at a time share one by chance. */
