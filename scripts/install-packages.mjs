@@ -127,7 +127,7 @@ export async function installPackages(root, scope, say) {
   const packages = scope === "test" || isForDevelopment(root) ? "all" : "serve";
   const args = ["ci", packages === "all" ? "--include=dev" : "--omit=dev"];
   const lockfile = hashLockfile(root);
-  say(`installing packages (npm ${args.join(" ")}), about a minute the first time …`);
+  say(`installing packages (npm ${args.join(" ")}), a minute or two the first time …`);
   // --loglevel: under `npm run --silent` npm would not say why it failed.
   const flags = ["--ignore-scripts", "--include=optional", "--loglevel=warn", ...quickRetries];
   const env = createNpmEnv();

@@ -7,7 +7,7 @@ import { parse as parseYaml } from "yaml";
 import { configReference } from "../../server/src/config/reference.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-import { readDoc } from "./support/doc-files.ts";
+import { docFiles, readDoc } from "./support/doc-files.ts";
 import { findUnlisted } from "./support/limits-table.ts";
 
 describe("the reference", () => {
@@ -44,6 +44,28 @@ describe("the reference", () => {
     assert.ok(!/\*\*Request body\*\*\n\n.*\n.*\n\n/.test(text), "no body without fields");
     const everywhere = Object.keys(ERROR_STATUS).filter((code) => code !== "METHOD_NOT_ALLOWED");
     for (const code of everywhere) assert.ok(text.includes(`\`${code}\``), code);
+  });
+
+  it("is named by its whole path everywhere else, so that it can be called as it stands there", async () => {
+    const { paths } = (await app.call("GET", "openapi.json")).body;
+    const shapeOf = (path: string) => path.replaceAll(/\{[^}]+\}|:\w+|<\w+>/g, "*");
+    const known = new Set(
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${shapeOf(path)}`),
+      ),
+    );
+    const outsideOfIt = /^\/(?:[fgipst]|form|metrics|packages|resumable|tus)\b/;
+    const calls = docFiles.flatMap((file) =>
+      [...readDoc(file).matchAll(/`(GET|POST|PATCH|PUT|DELETE) (\/[^`? ]*)/g)].map(
+        ([, method = "", path = ""]) => ({ file, method, path }),
+      ),
+    );
+    assert.ok(calls.length > 40);
+    for (const { file, method, path } of calls)
+      assert.ok(
+        outsideOfIt.test(path) || known.has(`${method} ${shapeOf(path)}`),
+        `${file}: ${method} ${path}`,
+      );
   });
 
   it("begins every request body in the explorer with an object", async () => {
