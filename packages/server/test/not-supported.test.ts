@@ -51,8 +51,9 @@ describe("not supported", () => {
 
   it("IETF draft: interop version 3, as URLSession of iOS 17 sends it", async () => {
     const { create } = createDraftClient(app.url, app.owner.live, "3");
-    const { status, early } = await create({ "upload-incomplete": "?1" }, some(32));
+    const { status, early, body } = await create({ "upload-incomplete": "?1" }, some(32));
     assert.deepEqual([status, early], [400, []]);
+    assert.match(body.error.suggestion, /^Version 3 of the draft/);
   });
 
   it("IETF draft: interop versions 4 and 7 have no early 104", async () => {

@@ -3,7 +3,7 @@ import type { Queryable } from "../../db/database.ts";
 import type { FileRouteRow, FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { AppError, invalid, notFound } from "../../kernel/errors.ts";
+import { AppError, invalid } from "../../kernel/errors.ts";
 import { findRoute, serves } from "../../projects/file-routes/find-route.ts";
 import { cdnFor, fileUrl } from "../../projects/file-url.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
@@ -70,7 +70,12 @@ async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<File
   });
 }
 
-const notOpen = () => notFound("An open upload with this id was");
+/** For an upload that is looked up by its id. */
+export const notOpen = (): AppError =>
+  new AppError("NOT_FOUND", "An open upload with this id was not found.", {
+    suggestion:
+      "It may be complete already, aborted or expired. Check the id, and that the key belongs to the same project and environment.",
+  });
 
 export async function completeMultipart(
   deps: Deps,

@@ -3,14 +3,13 @@ import type { Queryable } from "../../db/database.ts";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
-import { notFound } from "../../kernel/errors.ts";
 import { writeLog } from "../../projects/logs/queries.ts";
 import { countedBytes } from "../../projects/usage/period.ts";
 import { releaseUsage } from "../../projects/usage/quota.ts";
 import type { ReceivedPart } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
-import { getOpenUpload } from "./finish-upload.ts";
+import { getOpenUpload, notOpen } from "./finish-upload.ts";
 import { removeOpenMultipart } from "./queries.ts";
 import { checkPartRange, checkPartsOnce, keepOpen, partCount } from "./rules.ts";
 
@@ -47,7 +46,7 @@ export async function listReceivedParts(
   const file = await getOpenUpload(deps, actor, ref.fileId, ref.uploadId);
   const store = await deps.stores.get(file.store);
   const parts = await store.listParts({ key: objectKey(file), uploadId: ref.uploadId }, signal);
-  if (parts === null) throw notFound("An open upload with this id was");
+  if (parts === null) throw notOpen();
   return { file, parts };
 }
 
@@ -67,7 +66,7 @@ export async function abortMultipart(
       environment,
       uploadId: ref.uploadId,
     });
-    if (file === null) throw notFound("An open upload with this id was");
+    if (file === null) throw notOpen();
     await releaseUsage(tx, now, actor, {
       storedBytes: 0,
       reservedBytes: countedBytes(file, file.size_bytes),

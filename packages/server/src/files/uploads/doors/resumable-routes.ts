@@ -125,8 +125,7 @@ async function create(
 ): Promise<FastifyReply> {
   const { deps, tokens } = door;
   const { headers } = request;
-  const isComplete = readFlag(headers["upload-complete"]);
-  if (isComplete === null) throw invalid("Upload-Complete", "must be ?0 or ?1");
+  const isComplete = readComplete(headers);
   const length = readLength(headers);
   const contentLength = contentLengthOf(request);
   const said = isComplete ? (length ?? contentLength ?? undefined) : length;
@@ -197,8 +196,7 @@ async function patch(door: Door, request: FastifyRequest, reply: FastifyReply, t
     });
   const offset = readCount(headers["upload-offset"]);
   if (typeof offset !== "number") throw invalid("Upload-Offset", "must be a whole number");
-  const isComplete = readFlag(headers["upload-complete"]);
-  if (isComplete === null) throw invalid("Upload-Complete", "must be ?0 or ?1");
+  const isComplete = readComplete(headers);
   const given = { offset, isComplete, length: readLength(headers) };
   return finish(deps, reply, await append(deps, request, upload, given), 204);
 }
@@ -289,6 +287,18 @@ function writeInformation({ raw }: FastifyReply, headers: Record<string, string>
 function readFlag(value: string | string[] | undefined): boolean | null {
   if (value === "?1") return true;
   return value === "?0" ? false : null;
+}
+
+function readComplete(headers: FastifyRequest["headers"]): boolean {
+  const isComplete = readFlag(headers["upload-complete"]);
+  if (isComplete !== null) return isComplete;
+  const suggestion =
+    "Version 3 of the draft, which says Upload-Incomplete, is not supported: use version 5, 6 or 8.";
+  throw invalid(
+    "Upload-Complete",
+    "must be ?0 or ?1",
+    headers["upload-incomplete"] === undefined ? undefined : suggestion,
+  );
 }
 
 function readLength(headers: FastifyRequest["headers"]): number | undefined {

@@ -5,7 +5,7 @@ import { inSteps } from "../../../db/job-leases.ts";
 import type { FileRouteRow, UploadGrantRow } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
 import type { Actor } from "../../../kernel/actor.ts";
-import { AppError, invalid, notFound, unauthorized } from "../../../kernel/errors.ts";
+import { AppError, invalid, notFound } from "../../../kernel/errors.ts";
 import { createId, isId } from "../../../kernel/ids.ts";
 import { isoTime } from "../../../kernel/iso-time.ts";
 import type { Keyring } from "../../../kernel/security/keyring.ts";
@@ -117,7 +117,9 @@ export async function getHeldGrant(deps: Deps, token: string): Promise<{ actor: 
   const id = uploadGrantTokens(deps).read(token);
   const grant = id === null ? null : await deps.db.recall(findUploadGrant, { id });
   if (grant === null)
-    throw unauthorized("the upload grant is unknown, or was revoked together with its key", askAgain);
+    throw new AppError("UNAUTHORIZED", "The upload grant is unknown, or was revoked together with its key.", {
+      suggestion: askAgain,
+    });
   return { actor: toActor(grant), grant };
 }
 

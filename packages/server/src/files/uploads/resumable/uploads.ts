@@ -2,7 +2,7 @@ import type { Queryable } from "../../../db/database.ts";
 import { inSteps } from "../../../db/job-leases.ts";
 import type { FileRow } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
-import { AppError, notFound, unauthorized } from "../../../kernel/errors.ts";
+import { AppError, unauthorized } from "../../../kernel/errors.ts";
 import { writeLog } from "../../../projects/logs/queries.ts";
 import { countedBytes } from "../../../projects/usage/period.ts";
 import { releaseUsage } from "../../../projects/usage/quota.ts";
@@ -64,7 +64,10 @@ export async function openResumable(
   return opened as unknown as ResumableUpload;
 }
 
-const gone = () => notFound("An open upload at this URL was");
+const gone = () =>
+  new AppError("NOT_FOUND", "No open upload has this URL.", {
+    suggestion: "It was finished, canceled or has expired. Create a new upload.",
+  });
 
 /** In any state but failed, deleted or expired. Throws 401 once its key was revoked. */
 export async function getResumable(deps: Deps, fileId: string | null): Promise<ResumableUpload> {
