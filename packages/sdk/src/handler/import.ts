@@ -59,7 +59,7 @@ export async function startImport<Context>(
     name,
     size,
     type,
-  } = await upstream(() => tools.uploads.import({ url, ...settings }));
+  } = await upstream(() => tools.uploads.import({ url, ...settings }).catch(withoutField));
   const upload: OpenUpload = {
     route: body.route,
     file: { name, size, type },
@@ -69,6 +69,14 @@ export async function startImport<Context>(
     uploadId: null,
   };
   return { token: await tools.seal.seal("import", upload, importLifeMs) };
+}
+
+/** The service says which field it refuses; whoever pasted a URL knows of one only. */
+function withoutField(error: unknown): never {
+  const { code, status, suggestion, details } = error as UpstowError;
+  const [refused] = details ?? [];
+  if (refused?.path !== "url" || !/^[A-Z]/.test(refused.message)) throw error;
+  throw new UpstowError(refused.message, { code, status, suggestion, details });
 }
 
 const nothing = { receivedBytes: 0, totalBytes: null };
@@ -90,7 +98,9 @@ export async function answerImportState<Context>(
   try {
     checkImported(tools, upload, file);
   } catch (error) {
-    if (file.status === "UPLOADED") await upstream(() => tools.files.delete(upload.key));
+    // Not to the trash, where it would go on counting.
+    if (file.status === "UPLOADED")
+      await upstream(() => tools.files.deleteMany([upload.key], { purge: true }));
     await hearFailure(upload, error as Error);
     throw error;
   }
