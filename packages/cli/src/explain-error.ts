@@ -37,6 +37,23 @@ export function explainError(error: unknown): Explanation {
   return failed("INTERNAL_ERROR", explainOther(error));
 }
 
+const lasting = [
+  "CONTENT_MISMATCH",
+  "FORBIDDEN",
+  "INVALID_FILE_TYPE",
+  "NOT_FOUND",
+  "TIER_LIMIT_EXCEEDED",
+  "UNAUTHORIZED",
+  "VALIDATION_ERROR",
+];
+
+/** What to do after some of several files failed. */
+export function adviseOnRest(failures: readonly { code: string }[]): string {
+  return failures.every(({ code }) => lasting.includes(code))
+    ? "Correct the errors shown above; the same command skips what is done."
+    : "Run the same command again to retry the others.";
+}
+
 /** By name, because loading the classes would cost more than everything else a command like --help does. */
 function isNamed(error: unknown, ...names: string[]): error is Error {
   return error instanceof Error && names.includes(error.name);

@@ -107,7 +107,7 @@ describe("upstow import", () => {
     for (let i = 0; i < 120; i++) await writeFile(join(folder, `${i}.txt`), `file ${i}`);
     const run = await runUpstow(["import", "folder", folder, "--route", "missing"], env);
     assert.equal(run.code, 1);
-    assert.match(run.stdout, /^Imported 0 of 120 files\./);
+    assert.match(run.stdout, /^Imported 0 of 120 files\. Correct the errors shown above/);
     assert.match(run.stderr, /^Stopped: 100 files in a row failed,/m);
     assert.equal(run.stderr.match(/^✖ /gm)?.length, 100);
   });

@@ -99,7 +99,7 @@ describe("uploads without a file or a key", () => {
     assert.equal((await send("again")).status, 403);
     assert.match(
       (await runUpstow(["grants", "create"], env)).stdout,
-      /^Token +upg_\S+\nExpires .*\ntus .*\/tus\nForm .*\/form\/upg_/,
+      /^Token +upg_\S+\nExpires .*\ntus .*\/tus\nIETF .*\/resumable\nForm .*\/form\/upg_/,
     );
   });
 });

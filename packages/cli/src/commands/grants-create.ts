@@ -56,6 +56,7 @@ A grant ends when its key is revoked.`,
         `Token    ${grant.token}`,
         `Expires  ${grant.expiresAt}`,
         `tus      ${urls.tusUrl}`,
+        `IETF     ${urls.resumableUrl}`,
         `Form     ${urls.formUrl}`,
       ].join("\n"),
     };

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Call, Command, OptionSpec, Result } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
+import { adviseOnRest } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { type Imported, importFiles, planImport } from "../import/import-files.ts";
@@ -125,7 +126,7 @@ async function importFrom(call: Call, source: ImportSource): Promise<Result> {
   const isDone = imported.length === entries.length;
   const done = isDone
     ? `Imported ${countFiles(entries.length)}, ${bytes}.`
-    : `Imported ${imported.length} of ${countFiles(entries.length)}. Run the same command again to retry the others.`;
+    : `Imported ${imported.length} of ${countFiles(entries.length)}. ${adviseOnRest(failures)}`;
   const isNothing = entries.length + before.length === 0;
   return {
     json: { imported, before, leftOut: leftOutJson, failures },

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { CompletedFile, FileObject } from "@upstow/sdk";
 import { type Command, UsageError } from "../command.ts";
 import { connect, getConnection } from "../connection.ts";
-import { explainError } from "../explain-error.ts";
+import { adviseOnRest, explainError } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { interruptible } from "../interruptible.ts";
@@ -115,7 +115,7 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
       urls.length === 0 ? "" : ` Imported ${imported.length} of ${countFiles(urls.length)} from URLs.`;
     const done = isDone
       ? `Uploaded ${countFiles(stored.length)}, ${formatBytes(bytes)}.`
-      : `Uploaded ${stored.length} of ${countFiles(files.length)}. Run the same command again to retry the others.`;
+      : `Uploaded ${stored.length} of ${countFiles(files.length)}. ${adviseOnRest(failures)}`;
     const nothing = urls.length === 0 ? "Nothing to upload." : "";
     const before = earlier.size === 0 ? "" : ` The previous run stored ${earlier.size}.`;
     const keptFiles = [...earlier].map(([{ path }, file]) => ({ path, ...file }));
