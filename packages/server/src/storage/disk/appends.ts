@@ -16,7 +16,7 @@ import type { BlobWriter, OpenBlob } from "./blob-writer.ts";
 import type { FreeSpace } from "./free-space.ts";
 import { finishAppended } from "./multipart.ts";
 import { finishWhole, type SealedBlob } from "./object-records.ts";
-import { deletePartsOfKey, joinParts, keepPart, listPartRows, lockUpload } from "./part-records.ts";
+import { deletePartsOfKey, findLastPart, joinParts, keepPart, lockUpload } from "./part-records.ts";
 import { uploadEnded } from "./refusals.ts";
 
 /** A crash loses no more than this of a body that is still arriving. */
@@ -182,10 +182,9 @@ export function createDiskAppends(
       let last = none;
       for (const uploadId of uploadIds) {
         await lockUpload(tx, uploadId);
-        const rows = await listPartRows(tx, uploadId);
+        const row = await findLastPart(tx, uploadId);
+        if (row === null) continue;
         await joinParts(tx, { from: uploadId, into: into.uploadId, after: last.partNumber });
-        const row = rows.at(-1);
-        if (row === undefined) continue;
         const partNumber = last.partNumber + row.part_number;
         last = { partNumber, sizeBytes: row.size_bytes, sha256: row.sha256, blob: row.blob };
       }

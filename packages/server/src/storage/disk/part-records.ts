@@ -112,6 +112,15 @@ const listPartsStatement = statement((q, p: { uploadId: string }) =>
     .limit(PARTS_MAX),
 );
 
+const lastPartStatement = statement((q, p: { uploadId: string }) =>
+  q
+    .selectFrom("disk_part")
+    .select(["part_number", "blob", "size_bytes", "sha256"])
+    .where("upload_id", "=", p.uploadId)
+    .orderBy("part_number", "desc")
+    .limit(1),
+);
+
 const sumPartsStatement = statement((q, p: { uploadId: string }) =>
   q
     .selectFrom("disk_part")
@@ -213,6 +222,8 @@ export const joinParts = (tx: Queryable, parts: { from: string; into: string; af
 /** Ascending. */
 export const listPartRows = (db: Queryable, uploadId: string): Promise<PartRow[]> =>
   db.all(listPartsStatement, { uploadId });
+
+export const findLastPart = (db: Queryable, uploadId: string) => db.get(lastPartStatement, { uploadId });
 
 export async function sumParts(
   db: Queryable,
