@@ -32,7 +32,7 @@ describe("the published package", () => {
 
   it("asks for Uppy and the SDK, and brings nothing", async () => {
     const manifest = JSON.parse(await readFile(join(built(), "package.json"), "utf8"));
-    assert.deepEqual(Object.keys(manifest.peerDependencies), ["@upstow/sdk", "@uppy/core"]);
+    assert.deepEqual(Object.keys(manifest.peerDependencies), ["@uppy/core", "@upstow/sdk"]);
     for (const field of ["dependencies", "private", "scripts", "devDependencies"])
       assert.equal(field in manifest, false, field);
     assert.deepEqual((await readdir(built())).filter((file) => file.endsWith(".js")).sort(), [

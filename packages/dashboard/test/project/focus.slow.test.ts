@@ -69,7 +69,7 @@ test("the last file's panel keeps the focus, and so does a page whose link was f
   await page.getByRole("dialog", { name: "a.txt" }).waitFor();
   await page.keyboard.press("Enter");
   assert.equal(await page.evaluate(focusedName), "Next file");
-  await pressOn(page, "Webhook deliveries of this file");
+  await pressOn(page, "Webhook deliveries for this file");
   await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
   await until(() => page.evaluate("document.activeElement.id === 'content'"));
   await context.close();

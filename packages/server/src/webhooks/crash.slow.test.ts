@@ -9,7 +9,7 @@ import { createInstallation } from "../../test/support/webhooks/server-process.t
 const rounds = 10;
 
 onBothDatabases("a server that is killed many times", (database) => {
-  it("loses no event that it has acknowledged, and gives each one id", async (t) => {
+  it("loses no event that it has acknowledged, and gives each one id", { timeout: 300_000 }, async (t) => {
     const certificate = await createCertificate();
     const receiver = await startReceiver(certificate);
     t.after(() => receiver.close());

@@ -26,6 +26,8 @@ export async function openUpload(
     key,
     body: { fileName: "a.txt", fileSize: 5, contentType: "text/plain", routeSlug, metadata },
   });
+  if (requested.status !== 200)
+    throw new Error(`The request answered ${requested.status}: ${JSON.stringify(requested.body)}`);
   const sent = await put(requested.body.uploadUrl, Buffer.from("hello"));
   if (!sent.ok) throw new Error(`PUT answered ${sent.status}`);
   return requested.body.fileId;
