@@ -6,14 +6,16 @@ import { listFonts, readKitStyles } from "@upstow/kit";
 const folder = fileURLToPath(new URL("./assets/", import.meta.url));
 const css = "text/css; charset=utf-8";
 const javascript = "text/javascript; charset=utf-8";
-const read = (name: string) => readFileSync(folder + name);
+const read = (name: string) => readFileSync(folder + name, "utf8");
 
 /** What pages load, by path: its type and where its bytes come from. */
 const sources = new Map<string, { type: string; read: () => string | Buffer }>([
   ["/assets/site.css", { type: css, read: () => readKitStyles() + read("site.css") }],
   ["/assets/site.js", { type: javascript, read: () => read("site.js") }],
   ["/assets/theme.js", { type: javascript, read: () => read("theme.js") }],
-  ["/assets/welcome.css", { type: css, read: () => read("welcome.css") }],
+  ["/assets/upload.css", { type: css, read: () => read("drop.css") + read("upload.css") }],
+  ["/assets/upload.js", { type: javascript, read: () => read("upload.js") }],
+  ["/assets/welcome.css", { type: css, read: () => read("drop.css") + read("welcome.css") }],
   ["/assets/welcome.js", { type: javascript, read: () => read("welcome.js") }],
   ["/assets/explorer.css", { type: css, read: () => read("explorer.css") }],
   ["/assets/explorer.js", { type: javascript, read: () => read("explorer.js") }],

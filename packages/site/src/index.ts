@@ -15,6 +15,7 @@ import { renderErrorBody, type ShownError } from "./error-page.ts";
 import { renderHome } from "./home.ts";
 import { renderShell } from "./layout.ts";
 import { renderLlmsText } from "./llms-text.ts";
+import { renderUploadBody, type UploadOffer } from "./upload-page.ts";
 
 export type { ApiDocument };
 
@@ -32,6 +33,8 @@ export interface Site {
   /** The page that lists hits, for browsers without script. */
   renderSearch(query: string): Promise<SitePage>;
   search(query: string): Promise<object[]>;
+  /** The page of an upload link. */
+  renderUpload(offer: UploadOffer): string;
   /** The page of an error, for people. */
   renderError(error: ShownError): string;
 }
@@ -70,6 +73,16 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
   return {
     find: (path) => findAsset(path) ?? pages.find(path) ?? docs().find(path),
     search: (query) => docs().search(query, 8),
+    renderUpload: (offer) =>
+      renderShell({
+        title: "Upload files",
+        description: "Upload files with this link.",
+        section: "none",
+        body: renderUploadBody(offer),
+        version,
+        extras: ["upload"],
+        isBare: true,
+      }),
     renderError: (error) =>
       renderShell({
         title: `${error.status === 404 ? "Page not found" : `Error ${error.status}`} · Upstow`,

@@ -12,6 +12,8 @@ export interface Shell {
   version: string;
   /** Style sheets and scripts of these names, for this page alone. */
   extras?: string[];
+  /** For visitors who know nothing of the product: without its links. */
+  isBare?: boolean;
 }
 
 const mainLinks = [
@@ -22,18 +24,20 @@ const mainLinks = [
 ] as const;
 
 /** The frame of every page. Everything in it comes from this service, so it works without a network. */
-export function renderShell({ title, description, section, body, version, extras = [] }: Shell): string {
+export function renderShell({
+  title,
+  description,
+  section,
+  body,
+  version,
+  extras = [],
+  isBare = false,
+}: Shell): string {
   const extraTags = extras
     .map(
       (name) =>
         `<link rel="stylesheet" href="${assetUrl(`${name}.css`)}">\n<script src="${assetUrl(`${name}.js`)}" type="module"></script>\n`,
     )
-    .join("");
-  const links = mainLinks
-    .map(({ section: name, href, text }) => {
-      const current = name === section ? ' aria-current="page"' : "";
-      return `<a href="${href}"${current}>${text}</a>`;
-    })
     .join("");
   return `<!doctype html>
 <html lang="en">
@@ -51,15 +55,25 @@ export function renderShell({ title, description, section, body, version, extras
 ${extraTags}</head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header class="top">
+${isBare ? body : withLinks(section, body, version)}
+</body>
+</html>
+`;
+}
+
+function withLinks(section: Shell["section"], body: string, version: string): string {
+  const links = mainLinks
+    .map(({ section: name, href, text }) => {
+      const current = name === section ? ' aria-current="page"' : "";
+      return `<a href="${href}"${current}>${text}</a>`;
+    })
+    .join("");
+  return `<header class="top">
 <a class="brand" href="/"><img src="${assetUrl("icon.svg")}" alt="" width="26" height="26">Upstow</a>
 <nav aria-label="Main">${links}</nav>
 <a class="search-open" href="/docs/search">${drawIcon(searchIcon)}<span>Search docs</span><kbd class="kbd" data-shortcut>⌘K</kbd></a>
 <button type="button" class="button quiet square theme" aria-label="Switch between light and dark">${drawIcon(sunMoonIcon)}</button>
 </header>
 ${body}
-<footer class="foot"><p>Upstow ${escapeHtml(version)}</p><nav aria-label="Footer"><a href="/docs">Docs</a><a href="/docs/changelog">Changelog</a><a href="/api/v1/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a></nav></footer>
-</body>
-</html>
-`;
+<footer class="foot"><p>Upstow ${escapeHtml(version)}</p><nav aria-label="Footer"><a href="/docs">Docs</a><a href="/docs/changelog">Changelog</a><a href="/api/v1/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a></nav></footer>`;
 }

@@ -124,7 +124,7 @@ testByKeyboard("a delivery is found by its file, read and resent, and its file o
   await context.close();
 });
 
-testByKeyboard("an upload grant is created from the menu, and rejected URLs say why", async (view) => {
+testByKeyboard("an upload link is created from the menu, and rejected URLs say why", async (view) => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
   const { page, context } = await dashboard.open(tenant.accountId, view);
@@ -132,9 +132,9 @@ testByKeyboard("an upload grant is created from the menu, and rejected URLs say 
   await tabTo(page, "More ways to upload");
   await page.keyboard.press("Enter");
   await page.keyboard.press("ArrowDown");
-  assert.equal(await page.evaluate(focusedName), "Create upload grant…");
+  assert.equal(await page.evaluate(focusedName), "Create upload link…");
   await page.keyboard.press("Enter");
-  await tabTo(page, "Create grant");
+  await tabTo(page, "Create link");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").getByText(/^upg_/).waitFor();
   await page.getByRole("dialog").getByText(`${app.url}/form/upg_`).waitFor();

@@ -42,6 +42,7 @@ import { fileServingRoutes } from "../serving/routes.ts";
 import { mcpRoutes } from "../site/mcp-routes.ts";
 import { componentRoutes, packageRoutes } from "../site/package-routes.ts";
 import { createErrorPages, createSiteLoader, siteRoutes } from "../site/routes.ts";
+import { uploadPageRoutes } from "../site/upload-page-routes.ts";
 import { welcomeRoutes } from "../site/welcome/routes.ts";
 import { webhookRoutes } from "../webhooks/routes.ts";
 import type { Services } from "./housekeeping.ts";
@@ -122,6 +123,7 @@ export async function createHttp(
   mcpRoutes(http, deps, api);
   siteRoutes(http, deps, site);
   welcomeRoutes(http, deps);
+  uploadPageRoutes(http, deps, site);
   packageRoutes(http, config);
   componentRoutes(http, deps);
   dashboardRoutes(http, deps, services.transforms, services.importer);

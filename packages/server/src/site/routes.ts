@@ -7,31 +7,29 @@ import { AppError } from "../kernel/errors.ts";
 import { version } from "../kernel/version.ts";
 import { uploadPath } from "../storage/storage-key.ts";
 
-const pageHeaders = {
+export const pageHeaders = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "same-origin",
 };
 
 /** No external and no inline resources, only the pages' own scripts and styles, and no framing. */
-function policyFor(own: PageSources, uploads?: { targets: string; pictures: string }): string {
+export function policyFor(own: PageSources, calls: string, pictures = ""): string {
   const assets = own("/assets/");
-  const calls = [
-    own("/api/v1/", "/docs/search.json", "/robots.txt"),
-    ...(uploads ? [own("/welcome/"), uploads.targets] : []),
-  ];
   const rules = [
     "default-src 'none'",
     `script-src ${assets}`,
     `style-src ${assets}`,
     `font-src ${assets}`,
-    `img-src 'self' data:${uploads ? ` ${uploads.pictures}` : ""}`,
-    `connect-src ${calls.join(" ")}`,
+    `img-src 'self' data: ${pictures}`.trimEnd(),
+    `connect-src ${calls}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
   return rules.join("; ");
 }
+
+const callsOf = (own: PageSources) => own("/api/v1/", "/docs/search.json", "/robots.txt");
 
 /** Origins the welcome page uploads to and loads files from: this service or its bucket. */
 async function findUploadSources({ config, store }: Deps): Promise<{ targets: string; pictures: string }> {
@@ -64,7 +62,8 @@ export function createErrorPages(deps: Pick<Deps, "config" | "customHosts">, sit
     if ((await deps.customHosts.findProject(request.host)) !== null) return null;
     const { status, message, suggestion } = error;
     const html = (await site()).renderError({ status, message, suggestion, requestId: request.id });
-    const policy = policyFor(pageSources(deps.config, request));
+    const own = pageSources(deps.config, request);
+    const policy = policyFor(own, callsOf(own));
     return {
       html,
       headers: { ...pageHeaders, "content-security-policy": policy, "cache-control": "no-store" },
@@ -80,9 +79,15 @@ export function siteRoutes(app: FastifyInstance, deps: Deps, site: LoadSite): vo
 
   async function send(request: FastifyRequest, reply: FastifyReply, page: SitePage): Promise<FastifyReply> {
     const own = pageSources(deps.config, request);
-    if (request.routeOptions.url === "/") uploads ??= findUploadSources(deps);
-    const policy = policyFor(own, request.routeOptions.url === "/" ? await uploads : undefined);
+    const policy =
+      request.routeOptions.url === "/" ? await policyOfWelcome(own) : policyFor(own, callsOf(own));
     return sendStatic(request, reply.headers({ ...pageHeaders, "content-security-policy": policy }), page);
+  }
+
+  async function policyOfWelcome(own: PageSources): Promise<string> {
+    uploads ??= findUploadSources(deps);
+    const { targets, pictures } = await uploads;
+    return policyFor(own, `${callsOf(own)} ${own("/welcome/")} ${targets}`, pictures);
   }
 
   for (const path of ["/", "/docs", "/docs/*", "/assets/*", "/llms.txt", "/robots.txt"]) {

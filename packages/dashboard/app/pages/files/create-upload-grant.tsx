@@ -36,23 +36,23 @@ export function CreateUploadGrant({ slugs }: { slugs: string[] }) {
     return (
       <div className="stack">
         <p>
-          Copy this grant now; it won't be shown again. It expires {formatTime(grant.expiresAt)}. Anyone who
-          has it can upload to this route without an API key, but can't read or list files.
+          Copy this link now; it won't be shown again. It expires {formatTime(grant.expiresAt)}. Anyone who
+          opens it can upload to this route, but can't read or list files. Your own HTML forms can post to it.
+        </p>
+        <output className="code secret">{formUrl(grant)}</output>
+        <CopyButton text={formUrl(grant)} label="Copy link" />
+        <p>
+          Programs send the grant in it as a bearer token to <code>{location.origin}/tus</code> or{" "}
+          <code>{location.origin}/resumable</code>:
         </p>
         <output className="code secret">{grant.token}</output>
         <CopyButton text={grant.token} label="Copy grant" />
-        <p>
-          tus clients send it to <code>{location.origin}/tus</code> as a bearer token. HTML forms post to this
-          URL:
-        </p>
-        <output className="code secret">{formUrl(grant)}</output>
-        <CopyButton text={formUrl(grant)} label="Copy form URL" />
       </div>
     );
   }
   return (
-    <Form submit="Create grant" onSubmit={submit}>
-      <p>Lets someone upload to a route without an API key.</p>
+    <Form submit="Create link" onSubmit={submit}>
+      <p>Anyone who opens the link can upload to a route, without an account or an API key.</p>
       <Choice label="Route" options={slugs} value={routeSlug} onChange={setRouteSlug} />
       <Choice label="Expires after" options={lifetimes} value={expiresIn} onChange={setExpiresIn} />
       <Field

@@ -9,7 +9,7 @@ import { useWorkspace } from "../../workspace.ts";
 import { AddFromUrl } from "./add-from-url.tsx";
 import { CreateUploadGrant } from "./create-upload-grant.tsx";
 
-const titles = { url: "Add from URL", grant: "Create upload grant" };
+const titles = { url: "Add from URL", grant: "Create upload link" };
 type Task = keyof typeof titles;
 
 /** Ways to upload that need no file at hand. */

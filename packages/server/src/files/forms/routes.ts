@@ -1,13 +1,10 @@
-import { ADDRESS_LIMITS } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { errorBody } from "../../http/error-handler.ts";
-import { AppError, invalid } from "../../kernel/errors.ts";
-import { addressGroup } from "../../kernel/net/cidr-list.ts";
-import { rateLimited } from "../../kernel/rate-limiter.ts";
+import { type AppError, invalid } from "../../kernel/errors.ts";
 import { cdnFor } from "../../projects/file-url.ts";
 import { toCompletedFile } from "../serialize.ts";
-import { allowPages } from "../uploads/doors/door-routes.ts";
+import { allowPages, limitGuessing } from "../uploads/doors/door-routes.ts";
 import { getHeldGrant } from "../uploads/grants/grant.ts";
 import type { FormPace } from "./parse-form.ts";
 import { type ReceivedForm, receiveForm } from "./receive-form.ts";
@@ -18,7 +15,7 @@ const formPath = "/form/";
 export function formRoutes(app: FastifyInstance, deps: Deps, pace?: FormPace): void {
   async function receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const token = (request.raw.url ?? "").slice(formPath.length).split("?", 1)[0] ?? "";
-    const held = await getHeldGrant(deps, token);
+    const held = await getHeldGrant(deps, token).catch((error) => limitGuessing(request, deps, error));
     const form = await receiveForm(deps, held, request.raw, pace);
     request.fileId = form.files[0]?.id;
     const answer = answerTo(form);
@@ -31,18 +28,9 @@ export function formRoutes(app: FastifyInstance, deps: Deps, pace?: FormPace): v
       .send({ files, failures: toFailures(form), ...(answer.error === null ? {} : errorBody(answer.error)) });
   }
 
-  async function limitGuessing(request: FastifyRequest, error: Error): Promise<Error> {
-    if (!(error instanceof AppError) || error.status !== 401) return error;
-    const hit = await deps.limiter.hit(
-      `address:${addressGroup(request.clientAddress)}`,
-      ADDRESS_LIMITS.unauthenticated,
-    );
-    return hit.isAllowed ? error : rateLimited(hit);
-  }
-
   // The form is read as it arrives, so respond before the framework reads it.
   const answer: onRequestHookHandler = (request, reply, done) => {
-    receive(request, reply).catch((error) => limitGuessing(request, error).then(done, done));
+    receive(request, reply).catch(done);
   };
   const shared = { schema: { hide: true }, config: { isPublic: true } };
   app.register(async (scope) => {

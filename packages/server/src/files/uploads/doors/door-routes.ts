@@ -58,7 +58,7 @@ function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
   return async (request, reply) => {
     const token = presentedKey(request);
     if (token?.startsWith("upg_")) {
-      const held = await getHeldGrant(deps, token).catch((error) => explain(request, deps, error));
+      const held = await getHeldGrant(deps, token).catch((error) => limitGuessing(request, deps, error));
       request.actor = held.actor;
       return held;
     }
@@ -73,7 +73,8 @@ function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
   };
 }
 
-async function explain(request: FastifyRequest, deps: Deps, error: unknown): Promise<never> {
+/** Rethrows why a grant was refused, or that its address tries too many. */
+export async function limitGuessing(request: FastifyRequest, deps: Deps, error: unknown): Promise<never> {
   throw error instanceof AppError && error.status === 401 ? await refuse(request, deps, error) : error;
 }
 

@@ -1,0 +1,49 @@
+import { drawIcon } from "@upstow/kit/draw-icon";
+import { cloudUploadIcon } from "@upstow/kit/icons";
+import { escapeHtml } from "./escape.ts";
+
+/** What the holder of an upload grant may still send. */
+export interface UploadOffer {
+  filesLeft: number;
+  maxBytes: number;
+  /** Media types, with `*` for any. */
+  types: readonly string[];
+}
+
+const groups: Record<string, string> = {
+  "image/*": "images",
+  "video/*": "videos",
+  "audio/*": "audio",
+  "text/*": "text files",
+  "text/plain": "plain text",
+  "application/pdf": "PDF",
+};
+
+/** The page of an upload link. `upload.js` sends the files one by one; without it the browser sends the form. */
+export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): string {
+  const takesAll = types.includes("*/*");
+  const many = filesLeft > 1;
+  const count = many
+    ? `Up to ${filesLeft} files of ${formatSize(maxBytes)} each`
+    : `One file of up to ${formatSize(maxBytes)}`;
+  const kinds = takesAll ? "" : ` Accepted: ${types.map((type) => groups[type] ?? type).join(", ")}.`;
+  const accept = takesAll ? "" : ` accept="${escapeHtml(types.join(","))}"`;
+  return `<main id="content" class="upload-page">
+<h1>Upload ${many ? "files" : "a file"}</h1>
+<p class="lead">${count}.${escapeHtml(kinds)}</p>
+<form method="post" enctype="multipart/form-data" accept-charset="utf-8" data-upload data-files-left="${filesLeft}" data-max-bytes="${maxBytes}">
+<input type="file" name="file" id="upload-files" class="visually-hidden"${many ? " multiple" : ""} required${accept}>
+<label class="drop" for="upload-files">${drawIcon(cloudUploadIcon, "icon drop-icon")}<span><strong>Drop ${many ? "files" : "a file"} here</strong> or <u>choose ${many ? "them" : "one"}</u></span></label>
+<button class="button primary">Upload</button>
+</form>
+<ul class="sent" aria-label="Files"></ul>
+<p role="status" class="visually-hidden"></p>
+</main>`;
+}
+
+function formatSize(bytes: number): string {
+  const units = ["bytes", "KB", "MB", "GB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(1024)));
+  const amount = bytes / 1024 ** power;
+  return `${Number.isInteger(amount) || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { findBarriers } from "../../../test/support/axe.ts";
+import { getBrowser } from "../../server/test/support/shared-browser.ts";
+import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+
+describe("an upload link", () => {
+  let app: TestApp;
+  let browser: Browser;
+  before(async () => {
+    [app, browser] = await Promise.all([startApp({ database: "sqlite" }), getBrowser()]);
+  });
+  after(() => app?.close());
+
+  async function createLink(fields: object): Promise<string> {
+    const body = { routeSlug: "default", ...fields };
+    const answer = await app.call("POST", "upload/grants", { key: app.owner.live, body });
+    return `${app.url}/form/${answer.body.grant.token}`;
+  }
+  async function open(link: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    const answer = await page.goto(link);
+    return { page, complaints, answer, close: () => context.close() };
+  }
+  const named = (name: string, size = 5) => ({
+    name,
+    mimeType: "text/plain",
+    buffer: Buffer.alloc(size, "a"),
+  });
+  const listNames = async (): Promise<string[]> => {
+    const { body } = await app.call("GET", "files?status=UPLOADED", { key: app.owner.live });
+    return body.files.map(({ name }: { name: string }) => name);
+  };
+
+  it("is a page that says what it takes, uploads file by file, and ends with the last place", async () => {
+    const link = await createLink({
+      maxFiles: 2,
+      maxFileSize: 1024,
+      allowedTypes: ["text/plain", "image/*"],
+    });
+    for (const [width, colorScheme] of [
+      [390, "light"],
+      [1440, "dark"],
+    ] as const) {
+      const { page, complaints, answer, close } = await open(link, {
+        viewport: { width, height: 800 },
+        colorScheme,
+      });
+      assert.equal(answer?.headers()["cache-control"], "no-store");
+      assert.equal(answer?.headers()["referrer-policy"], "no-referrer");
+      assert.equal(
+        await page.locator(".lead").textContent(),
+        "Up to 2 files of 1 KB each. Accepted: plain text, images.",
+      );
+      assert.equal(await page.locator("input").getAttribute("accept"), "text/plain,image/*");
+      assert.deepEqual(await findBarriers(page), []);
+      await page.locator("input").setInputFiles(named(`${"a long name ".repeat(9)}.txt`, 2000));
+      await page.locator("text=Too large").waitFor();
+      assert.equal(await page.locator("progress").isVisible(), false);
+      const overflow = "document.documentElement.scrollWidth - innerWidth";
+      assert.ok(((await page.evaluate(overflow)) as number) <= 0);
+      assert.deepEqual(complaints, []);
+      await close();
+    }
+    const { page, close } = await open(link);
+    await page
+      .locator("input")
+      .setInputFiles([
+        named("Größe <b>.txt"),
+        named("large.txt", 1025),
+        { ...named("page.html"), mimeType: "text/html" },
+      ]);
+    const rows = page.locator(".sent li");
+    await rows.locator("nth=0").locator("text=Uploaded").waitFor();
+    await rows.locator("nth=2").locator("text=does not accept text/html").waitFor();
+    assert.match((await rows.nth(1).textContent()) ?? "", /Too large: at most 1\.0 KB\./);
+    assert.deepEqual(await listNames(), ["Größe <b>.txt"]);
+    assert.equal(await page.locator(".drop").isVisible(), true);
+
+    await page.locator("input").setInputFiles(named("last.txt"));
+    await page.locator("text=Everything has arrived.").waitFor();
+    assert.equal(await page.locator(".drop").isVisible(), false);
+    assert.deepEqual((await listNames()).sort(), ["Größe <b>.txt", "last.txt"]);
+    assert.equal((await page.reload())?.status(), 403);
+    assert.match((await page.locator("main").textContent()) ?? "", /used up/);
+    await close();
+  });
+
+  it("offers to try again after a lost connection", async () => {
+    const { page, close } = await open(await createLink({}));
+    await page.route("**/form/*", (route) => route.abort(), { times: 1 });
+    await page.locator("input").setInputFiles(named("again.txt"));
+    await page.locator("button", { hasText: "Try again" }).click();
+    await page.locator("text=Everything has arrived.").waitFor();
+    assert.ok((await listNames()).includes("again.txt"));
+    await close();
+  });
+
+  it("works without script", async () => {
+    const { page, close } = await open(await createLink({}), { javaScriptEnabled: false });
+    await page.locator("input").setInputFiles(named("plain.txt"));
+    await page.locator("button", { hasText: "Upload" }).click();
+    await page.waitForURL("**/form/*");
+    assert.ok((await listNames()).includes("plain.txt"));
+    await close();
+  });
+
+  it("that is unknown or has expired says so to people and to programs", async () => {
+    const { page, answer, close } = await open(`${app.url}/form/upg_unknown`);
+    assert.equal(answer?.status(), 401);
+    assert.match((await page.locator("h1").textContent()) ?? "", /upload grant is unknown/);
+    await close();
+    const link = await createLink({ expiresIn: 60 });
+    app.clock.advance(61_000);
+    const program = await fetch(link);
+    assert.equal(program.status, 403);
+    assert.equal(((await program.json()) as { error: { code: string } }).error.code, "FORBIDDEN");
+  });
+});
