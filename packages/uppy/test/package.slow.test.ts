@@ -36,6 +36,7 @@ describe("the published package", () => {
     for (const field of ["dependencies", "private", "scripts", "devDependencies"])
       assert.equal(field in manifest, false, field);
     assert.deepEqual((await readdir(built())).filter((file) => file.endsWith(".js")).sort(), [
+      "imports.js",
       "index.js",
       "plugin.js",
     ]);
