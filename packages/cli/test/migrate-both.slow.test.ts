@@ -14,7 +14,10 @@ import { createUploadClient } from "../../server/test/support/upload-client.ts";
 import { type Furnished, furnish, readAllOf } from "./support/furnish.ts";
 import { envOf, readAll, runFailing, runJson } from "./support/run-upstow.ts";
 
-/** Reads files one after the other, with a pause that leaves the processor to the move, until told to stop; every one of them has to be there. */
+/**
+ * Reads files one after the other, with a pause that leaves the processor to the move, until told to stop; every one of
+ * them has to be there.
+ */
 function keepReading(url: string, { files }: Furnished) {
   let isOver = false;
   const reading = (async () => {

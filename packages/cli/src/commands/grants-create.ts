@@ -20,7 +20,8 @@ export const grantsCreate: Command = {
     access: { value: "ACCESS", description: "public or private (default: the route's)" },
     audience: { value: "NAME", description: "the audience of the files" },
   },
-  notes: `Clients use the token as 'Authorization: Bearer upg_…' at /tus and /resumable. HTML forms post to the form URL.
+  notes: `Clients use the token as 'Authorization: Bearer upg_…' at /tus and /resumable. HTML forms post to the form URL, and
+in a browser it opens a page to upload with.
 A grant ends when its key is revoked.`,
   async run(call) {
     const { options } = call;

@@ -4,7 +4,10 @@ import type { ApiDocument } from "./reference/api-document.ts";
 import { renderApiPages } from "./reference/api-pages.ts";
 import { readWrittenPages } from "./written-pages.ts";
 
-/** The pages that people wrote, and the reference that schemas, types and the catalogue are turned into. Examples name this instance. */
+/**
+ * The pages that people wrote, and the reference that schemas, types and the catalogue are turned into. Examples name
+ * this instance.
+ */
 export function openDocs(api: ApiDocument | null, instanceUrl: string): DocsLibrary {
   const { pages, order } = readWrittenPages();
   const written = pages.map((page) => ({

@@ -12,7 +12,10 @@ export type Renders = Partial<Record<OutputFormat, Render | ApiError>>;
 
 const pauseMs = 300;
 
-/** The image in every format with the current options, and again for every new version. Each arrives when it is ready; AVIF is usually the slowest. */
+/**
+ * The image in every format with the current options, and again for every new version. Each arrives when it is ready;
+ * AVIF is usually the slowest.
+ */
 export function useRenders(api: string, query: string, version: string): Renders {
   const [renders, setRenders] = useState<Renders>({});
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other bytes at the same query

@@ -112,7 +112,10 @@ type Grant = Readonly<FoundUploadGrant>;
 
 const askAgain = "Request a new grant from the site that issued this one.";
 
-/** The holder can do nothing but upload within the grant's limits. Throws 401 unless the token is genuine and its key still counts. Expiry and places are for `checkOpen`. */
+/**
+ * The holder can do nothing but upload within the grant's limits. Throws 401 unless the token is genuine and its key
+ * still counts. Expiry and places are for `checkOpen`.
+ */
 export async function getHeldGrant(deps: Deps, token: string): Promise<{ actor: Actor; grant: Grant }> {
   const id = uploadGrantTokens(deps).read(token);
   const grant = id === null ? null : await deps.db.recall(findUploadGrant, { id });
