@@ -6,7 +6,7 @@ import { escapeHtml } from "./escape.ts";
 export interface UploadOffer {
   filesLeft: number;
   maxBytes: number;
-  /** Media types, with `*` for any. */
+  /** Media types such as `image/*`; none where every type is accepted. */
   types: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const groups: Record<string, string> = {
 
 /** The page of an upload link. `upload.js` sends the files one by one; without it the browser sends the form. */
 export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): string {
-  const takesAll = types.includes("*/*");
+  const takesAll = types.length === 0 || types.includes("*/*");
   const many = filesLeft > 1;
   const count = many
     ? `Up to ${filesLeft} files of ${formatSize(maxBytes)} each`

@@ -103,6 +103,8 @@ describe("an upload link", () => {
 
   it("works without script", async () => {
     const { page, close } = await open(await createLink({}), { javaScriptEnabled: false });
+    assert.equal(await page.locator(".lead").textContent(), "One file of up to 10 GB.");
+    assert.equal(await page.locator("input").getAttribute("accept"), null);
     await page.locator("input").setInputFiles(named("plain.txt"));
     await page.locator("button", { hasText: "Upload" }).click();
     await page.waitForURL("**/form/*");
