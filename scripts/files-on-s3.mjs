@@ -5,7 +5,9 @@ import { basename } from "node:path";
 const withoutBucket = new Map([
   ["config.test.ts", "reads variables"],
   ["database-sqlite.test.ts", "is about the embedded database"],
+  ["earlier-version.test.ts", "continues with files of the disk"],
   ["fit-pictures.slow.test.ts", "renders pictures, without the service"],
+  ["integrity.test.ts", "tests both stores in any case"],
   ["on-s3.test.ts", "is the part of this that runs with all tests"],
   ["on-s3.slow.test.ts", "so is this, with the slow ones"],
   ["on-s3-delivery.slow.test.ts", "and this"],

@@ -41,8 +41,8 @@ const isWanted = (file) =>
 const wanted = found.filter(isWanted).sort();
 const onlyChanged = flag === "--changed";
 const files = onlyChanged ? keepTouchedTests(wanted) : wanted;
-// A run of everything, or of files that somebody named, leaves nothing out.
-if (flag !== "--all" && !onS3 && words.length === 0) process.env.UPSTOW_TEST_QUICK = "1";
+// `--all`, and files that somebody named, leave nothing out.
+if (flag !== "--all" && words.length === 0) process.env.UPSTOW_TEST_QUICK = "1";
 const summary = [];
 let totals = null;
 

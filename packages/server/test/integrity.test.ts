@@ -35,7 +35,6 @@ import {
   type TestApp,
 } from "./support/start-app.ts";
 import { openStoredObjects, type StoredObjects } from "./support/stored-objects.ts";
-import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, partPieces, smallBody, type UploadClient } from "./support/upload-client.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -54,36 +53,33 @@ const countDamage = statement((q, _: object) =>
   q.selectFrom("file_damage").select((e) => e.fn.countAll<number>().as("count")),
 );
 
-// With UPSTOW_TEST_STORAGE=s3 there is nothing to add: both stores are tested here.
-if (onDisk) {
-  describe("files on the disk", () => {
-    onAnyDatabase("integrity", (database) => describeIntegrity("disk", () => startApp({ database })));
-  });
+describe("files on the disk", () => {
+  onAnyDatabase("integrity", (database) => describeIntegrity("disk", () => startApp({ database })));
+});
 
-  describe("files in a bucket", { skip: swiftMissing }, () => {
-    const s3 = setUpFaultyS3();
-    const describeInBucket = (database: DatabaseKind) =>
-      describeIntegrity("bucket", async () => startApp({ database, env: await s3.createEnv() }));
-    onAnyDatabase("integrity", describeInBucket, "postgres");
+describe("files in a bucket", { skip: swiftMissing }, () => {
+  const s3 = setUpFaultyS3();
+  const describeInBucket = (database: DatabaseKind) =>
+    describeIntegrity("bucket", async () => startApp({ database, env: await s3.createEnv() }));
+  onAnyDatabase("integrity", describeInBucket, "postgres");
 
-    it("are bound to their ETag without another request", async () => {
-      const app = await startApp({ env: await s3.createEnv() });
-      const client = createUploadClient(app, (await app.createTenant("pro")).live);
-      const file = await client.upload();
-      const asked: string[] = [];
-      s3.proxy.setFaults(({ method, headers }) => {
-        asked.push(`${method} ${headers["if-match"] ?? "unbound"}`);
-        return null;
-      });
-      const answer = await fetch(file.url);
-      assert.deepEqual(Buffer.from(await answer.arrayBuffer()), smallBody);
-      assert.deepEqual(asked, [`GET ${answer.headers.get("etag")}`]);
-      await fetch(file.url, { method: "HEAD" });
-      assert.deepEqual(asked.slice(1), ["HEAD unbound"]);
-      await app.close();
+  it("are bound to their ETag without another request", async () => {
+    const app = await startApp({ env: await s3.createEnv() });
+    const client = createUploadClient(app, (await app.createTenant("pro")).live);
+    const file = await client.upload();
+    const asked: string[] = [];
+    s3.proxy.setFaults(({ method, headers }) => {
+      asked.push(`${method} ${headers["if-match"] ?? "unbound"}`);
+      return null;
     });
+    const answer = await fetch(file.url);
+    assert.deepEqual(Buffer.from(await answer.arrayBuffer()), smallBody);
+    assert.deepEqual(asked, [`GET ${answer.headers.get("etag")}`]);
+    await fetch(file.url, { method: "HEAD" });
+    assert.deepEqual(asked.slice(1), ["HEAD unbound"]);
+    await app.close();
   });
-}
+});
 
 function describeIntegrity(kind: "disk" | "bucket", start: () => Promise<TestApp>): void {
   let app: TestApp;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GB, type TierName } from "@upstow/contract";
-import { statement } from "../src/db/statement.ts";
+import { periodOf } from "../src/projects/usage/period.ts";
+import { countBandwidth } from "../src/projects/usage/queries.ts";
 import { signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { listOperations } from "./support/list-operations.ts";
@@ -91,10 +92,9 @@ describe("limits by tier and address", () => {
     const { live, projectId } = await app.createTenant("free");
     const client = createUploadClient(app, live);
     const file = await client.upload();
-    const serveMuch = statement((q, p: { projectId: string; bytes: number }) =>
-      q.updateTable("usage_period").set({ bandwidth_bytes: p.bytes }).where("project_id", "=", p.projectId),
-    );
-    await app.app.deps.db.run(serveMuch, { projectId, bytes: 3 * GB });
+    const { db } = app.app.deps;
+    const period = periodOf(app.clock.now());
+    await db.run(countBandwidth, { projectId, environment: "live", period, bandwidthBytes: 3 * GB });
     assert.equal((await fetch(file.url)).status, 200);
     assert.ok((await client.usage()).bandwidthBytes >= 3 * GB);
     assert.equal((await client.requestAnswer()).status, 200);

@@ -327,7 +327,7 @@ onBothDatabases("virus scans", (database) => {
         assert.equal(await bytesAt(refused.url), 404);
         assert.equal(await countEvents(app, refused.id), 0);
         assert.equal((await client.usage()).storageBytes, before.storageBytes);
-        assert.equal(await app.app.deps.store.findReceived(`private/${refused.key}`), null);
+        await until(async () => (await app.app.deps.store.findReceived(`private/${refused.key}`)) === null);
         const [failed] = await listLogs("upload.failed");
         assert.deepEqual(failed.data, { reason: "unscanned" });
         assert.equal((await client.remove(refused.id)).status, 200);
