@@ -21,6 +21,16 @@ const storeAlready = statement((q, p: { projectId: string; bytes: number }) =>
     .where("project_id", "=", p.projectId)
     .where("environment", "=", "live"),
 );
+/** So that one of the 32 is missing. */
+const addEmptyShares = `
+INSERT INTO usage_share
+  (project_id, environment, period, share, stored_bytes, reserved_bytes, uploads, reserved_uploads)
+SELECT project_id, environment, period, (share + n) % 32, 0, 0, 0, 0
+FROM usage_share, generate_series(1, 30) AS n;
+`;
+const holdShares = statement((q, p: { projectId: string }) =>
+  q.updateTable("usage_share").set({ uploads: sql`uploads` }).where("project_id", "=", p.projectId),
+);
 const countShares = statement((q, p: { projectId: string }) =>
   q.selectFrom("usage_share").select(sql<number>`count(*)`.as("count")).where("project_id", "=", p.projectId),
 );
@@ -138,6 +148,27 @@ describe("usage counted by two instances", () => {
     goesOn.resolve();
     await frozen;
     await assertCountersMatch(apps[0], projectId, { live: 3 });
+  });
+
+  it("lets uploads go on while all shares but one are held", async (t) => {
+    const { apps, close } = await startPair();
+    t.after(close);
+    const { projectId, live } = await apps[0].createTenant("pro");
+    const client = createUploadClient(apps[1], live);
+    await client.upload();
+    const [holds, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { db } = apps[0].app.deps;
+    await db.migrate((tx) => tx.script(addEmptyShares));
+    const frozen = db.transact(async (tx) => {
+      await tx.run(holdShares, { projectId });
+      holds.resolve();
+      await goesOn.promise;
+    });
+    await holds.promise;
+    await client.upload();
+    goesOn.resolve();
+    await frozen;
+    await assertCountersMatch(apps[0], projectId, { live: 2 });
   });
 });
 

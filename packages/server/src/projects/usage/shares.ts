@@ -28,21 +28,30 @@ const added = (p: UsageChange) => ({
   reserved_uploads: sql<number>`usage_share.reserved_uploads + cast(${p.reservedUploads} as bigint)`,
 });
 
+type Month = Pick<UsageChange, "projectId" | "environment" | "period">;
+
 /** Never waits, neither for another upload nor for a stalled instance. */
-const freeShare = (p: Pick<UsageChange, "projectId" | "environment" | "period">) =>
+const freeShare = (p: Month) =>
   sql<number>`(select share from usage_share as free
     where project_id = ${p.projectId} and environment = ${p.environment} and period = ${p.period}
     order by share limit 1 for no key update skip locked)`;
 
+/** By chance, so that two uploads at a time rarely make the same. */
+const missingShare = (p: Month) =>
+  sql<number>`(select missing from generate_series(0, ${sql.lit(mostShares - 1)}) as missing
+    where missing not in (select share from usage_share
+      where project_id = ${p.projectId} and environment = ${p.environment} and period = ${p.period})
+    order by random() limit 1)`;
+
 /** One statement, so that it can go with the commit. */
-const addToShare = statement((q, p: UsageChange & { share: number }) =>
+const addToShare = statement((q, p: UsageChange) =>
   q
     .insertInto("usage_share")
     .values({
       project_id: p.projectId,
       environment: p.environment,
       period: p.period,
-      share: sql<number>`coalesce(${freeShare(p)}, cast(${p.share} as bigint))`,
+      share: sql<number>`coalesce(${freeShare(p)}, ${missingShare(p)}, 0)`,
       stored_bytes: p.storedBytes,
       reserved_bytes: p.reservedBytes,
       uploads: p.uploads,
@@ -55,7 +64,7 @@ const addToShare = statement((q, p: UsageChange & { share: number }) =>
 
 /** On PostgreSQL only. */
 export async function addUsage(tx: Queryable, change: UsageChange): Promise<void> {
-  await tx.run(addToShare, { ...change, share: Math.floor(Math.random() * mostShares) });
+  await tx.run(addToShare, change);
 }
 
 /** Every row that counts bytes: a project's total is their sum. */
