@@ -10,14 +10,28 @@ export interface UploadOffer {
   types: readonly string[];
 }
 
-const groups: Record<string, string> = {
+const typeNames: Record<string, string> = {
   "image/*": "images",
   "video/*": "videos",
   "audio/*": "audio",
   "text/*": "text files",
   "text/plain": "plain text",
-  "application/pdf": "PDF",
+  "image/svg+xml": "SVG",
+  "audio/mpeg": "MP3",
+  "video/quicktime": "MOV",
+  "application/msword": "Word",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+  "application/vnd.ms-excel": "Excel",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel",
+  "application/vnd.ms-powerpoint": "PowerPoint",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
 };
+
+/** `PNG` for `image/png`. A type with a longer name stays whole, for its short form would say nothing. */
+function nameType(type: string): string {
+  const [, name] = /^(?:image|video|audio|text|application)\/([a-z\d]{2,4})$/.exec(type) ?? [];
+  return typeNames[type] ?? name?.toUpperCase() ?? type;
+}
 
 /** The page of an upload link. `upload.js` sends the files one by one; without it the browser sends the form. */
 export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): string {
@@ -26,14 +40,14 @@ export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): s
   const count = many
     ? `Up to ${filesLeft} files of ${formatSize(maxBytes)} each`
     : `One file of up to ${formatSize(maxBytes)}`;
-  const kinds = takesAll ? "" : ` Accepted: ${types.map((type) => groups[type] ?? type).join(", ")}.`;
+  const kinds = takesAll ? "" : ` Accepted: ${[...new Set(types.map(nameType))].join(", ")}.`;
   const accept = takesAll ? "" : ` accept="${escapeHtml(types.join(","))}"`;
   return `<main id="content" class="upload-page">
 <h1>Upload ${many ? "files" : "a file"}</h1>
 <p class="lead">${count}.${escapeHtml(kinds)}</p>
 <form method="post" enctype="multipart/form-data" accept-charset="utf-8" data-upload data-files-left="${filesLeft}" data-max-bytes="${maxBytes}">
 <input type="file" name="file" id="upload-files" class="visually-hidden"${many ? " multiple" : ""} required${accept}>
-<label class="drop" for="upload-files">${drawIcon(cloudUploadIcon, "icon drop-icon")}<span><strong>Drop ${many ? "files" : "a file"} here</strong> or <u>choose ${many ? "them" : "one"}</u></span></label>
+<label class="drop" for="upload-files">${drawIcon(cloudUploadIcon, "icon drop-icon")}<span><strong>Drop ${many ? "files" : "a file"} here</strong> or <u>browse</u></span></label>
 <button class="button primary">Upload</button>
 </form>
 <ul class="sent" aria-label="Files"></ul>

@@ -32,6 +32,8 @@ describe("an upload link", () => {
     mimeType: "text/plain",
     buffer: Buffer.alloc(size, "a"),
   });
+  const word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+  const unnamed = `application/vnd.${"example".repeat(6)}`;
   const listNames = async (): Promise<string[]> => {
     const { body } = await app.call("GET", "files?status=UPLOADED", { key: app.owner.live });
     return body.files.map(({ name }: { name: string }) => name);
@@ -41,11 +43,12 @@ describe("an upload link", () => {
     const link = await createLink({
       maxFiles: 2,
       maxFileSize: 1024,
-      allowedTypes: ["text/plain", "image/*"],
+      allowedTypes: ["text/plain", "image/*", word, "application/zip", unnamed],
     });
     for (const [width, colorScheme] of [
       [390, "light"],
       [1440, "dark"],
+      [1920, "light"],
     ] as const) {
       const { page, complaints, answer, close } = await open(link, {
         viewport: { width, height: 800 },
@@ -55,13 +58,14 @@ describe("an upload link", () => {
       assert.equal(answer?.headers()["referrer-policy"], "no-referrer");
       assert.equal(
         await page.locator(".lead").textContent(),
-        "Up to 2 files of 1 KB each. Accepted: plain text, images.",
+        `Up to 2 files of 1 KB each. Accepted: plain text, images, Word, ZIP, ${unnamed}.`,
       );
-      assert.equal(await page.locator("input").getAttribute("accept"), "text/plain,image/*");
+      assert.match((await page.locator("input").getAttribute("accept")) ?? "", /^text\/plain,image\/\*,/);
       assert.deepEqual(await findBarriers(page), []);
       await page.locator("input").setInputFiles(named(`${"a long name ".repeat(9)}.txt`, 2000));
       await page.locator("text=Too large").waitFor();
       assert.equal(await page.locator("progress").isVisible(), false);
+      assert.ok(((await page.locator(".drop").boundingBox())?.width ?? 0) > 340, `${width} px`);
       const overflow = "document.documentElement.scrollWidth - innerWidth";
       assert.ok(((await page.evaluate(overflow)) as number) <= 0);
       assert.deepEqual(complaints, []);
@@ -78,7 +82,7 @@ describe("an upload link", () => {
     const rows = page.locator(".sent li");
     await rows.locator("nth=0").locator("text=Uploaded").waitFor();
     await rows.locator("nth=2").locator("text=does not accept text/html").waitFor();
-    assert.match((await rows.nth(1).textContent()) ?? "", /Too large: at most 1\.0 KB\./);
+    assert.match((await rows.nth(1).textContent()) ?? "", /Too large: at most 1 KB\./);
     assert.deepEqual(await listNames(), ["Größe <b>.txt"]);
     assert.equal(await page.locator(".drop").isVisible(), true);
 
