@@ -7,24 +7,40 @@ export interface ShownError {
   requestId: string;
 }
 
-/** The API's words for links and grants that no longer work, which are too short for a heading. */
-const endings: Record<string, string> = {
-  expired: "This link has expired",
-  "used up": "This link has already been used",
-  revoked: "This link has been revoked",
-};
+/** Headings for the API's messages about links that no longer work: their visitors know no grants and no API. */
+const endings: [message: RegExp, heading: string][] = [
+  [/^(?:The upload grant has )?expired\b/, "This link has expired"],
+  [/^(?:The upload grant is )?used up\b/, "This link has already been used"],
+  [/^revoked$/, "This link has been revoked"],
+  [/^The upload grant is unknown\b/, "This link is not valid"],
+];
+
+/** What has happened to a visitor's link; undefined if the error is about anything else. */
+export const findEnding = ({ message }: ShownError): string | undefined =>
+  endings.find(([pattern]) => pattern.test(message))?.[1];
+
+const links = `<form class="search-form" role="search" action="/docs/search"><input class="input" type="search" name="q" aria-label="Search the docs" placeholder="Search the docs" maxlength="200"><button class="button primary">Search</button></form>
+<p class="actions"><a class="button" href="/">Home</a><a class="button" href="/docs">Docs</a><a class="button" href="/dashboard">Dashboard</a></p>
+`;
 
 /** The page shown for a failed URL in a browser. Other clients get the same as JSON. */
-export function renderErrorBody({ status, message, suggestion, requestId }: ShownError): string {
-  const isMissing = status === 404;
-  // What the API suggests is for programs.
-  const advice = isMissing ? "Check the URL, or search the docs." : (suggestion ?? "Try again in a moment.");
+export function renderErrorBody(error: ShownError): string {
+  const { status, requestId } = error;
+  const ending = findEnding(error);
+  const { heading, advice } =
+    ending === undefined
+      ? describe(error)
+      : { heading: ending, advice: "Request a new link from the site that gave you this one." };
   return `<main id="content" class="error-page">
 <p class="error-code">${status}</p>
-<h1>${escapeHtml(isMissing ? "Page not found" : (endings[message] ?? message))}</h1>
+<h1>${escapeHtml(heading)}</h1>
 <p class="lead">${escapeHtml(advice)}</p>
-<form class="search-form" role="search" action="/docs/search"><input class="input" type="search" name="q" aria-label="Search the docs" placeholder="Search the docs" maxlength="200"><button class="button primary">Search</button></form>
-<p class="actions"><a class="button" href="/">Home</a><a class="button" href="/docs">Docs</a><a class="button" href="/dashboard">Dashboard</a></p>
-<p class="dim">Request ID <code>${escapeHtml(requestId)}</code></p>
+${ending === undefined ? links : ""}<p class="dim">Request ID <code>${escapeHtml(requestId)}</code></p>
 </main>`;
+}
+
+function describe({ status, message, suggestion }: ShownError): { heading: string; advice: string } {
+  // What the API suggests for a missing path is for programs.
+  if (status === 404) return { heading: "Page not found", advice: "Check the URL, or search the docs." };
+  return { heading: message, advice: suggestion ?? "Try again in a moment." };
 }

@@ -91,7 +91,7 @@ describe("an upload link", () => {
     assert.equal(await page.locator(".drop").isVisible(), false);
     assert.deepEqual((await listNames()).sort(), ["Größe <b>.txt", "last.txt"]);
     assert.equal((await page.reload())?.status(), 403);
-    assert.match((await page.locator("main").textContent()) ?? "", /used up/);
+    assert.match((await page.locator("main").textContent()) ?? "", /This link has already been used/);
     await close();
   });
 
@@ -117,9 +117,16 @@ describe("an upload link", () => {
   });
 
   it("that is unknown or has expired says so to people and to programs", async () => {
-    const { page, answer, close } = await open(`${app.url}/form/upg_unknown`);
+    const { page, complaints, answer, close } = await open(`${app.url}/form/upg_unknown`);
     assert.equal(answer?.status(), 401);
-    assert.match((await page.locator("h1").textContent()) ?? "", /upload grant is unknown/);
+    assert.match((await page.locator("h1").textContent()) ?? "", /This link is not valid/);
+    assert.equal(await page.locator("header, main :is(a, input)").count(), 0);
+    await page.keyboard.press("/");
+    assert.deepEqual(
+      complaints.filter((text) => !text.includes("401")),
+      [],
+    );
+    assert.deepEqual(await findBarriers(page), []);
     await close();
     const link = await createLink({ expiresIn: 60 });
     app.clock.advance(61_000);

@@ -237,6 +237,8 @@ opener?.addEventListener("click", (event) => {
   openSearch();
 });
 document.addEventListener("keydown", (event) => {
+  // The pages for visitors have no search.
+  if (!opener) return;
   const isTyping = event.target.closest?.("input, textarea, select, [contenteditable]");
   const isShortcut = (event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k";
   if (!isShortcut && (event.key !== "/" || isTyping)) return;
