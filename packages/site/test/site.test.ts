@@ -307,6 +307,7 @@ describe("the site", () => {
   it("lets readers call the API from the explorer", async () => {
     const { page, go, complaints, close } = await open();
     await go("/docs/reference/explorer#postUploadRequest");
+    assert.equal(await page.getByText("Stop", { exact: true }).isVisible(), false);
     await page.getByLabel("API key").fill(app.owner.test);
     await send(page, /^200 OK/);
     const { fileId } = JSON.parse(await page.getByRole("region", { name: "Response" }).innerText());
