@@ -282,6 +282,9 @@ describe("the site", () => {
     await page.locator("#welcome-file").setInputFiles({ name: "ahoy.txt", mimeType: "text/plain", buffer });
     await page.getByRole("region", { name: "Event" }).waitFor();
     assert.match(await page.getByRole("region", { name: "Event" }).innerText(), /"name": "ahoy.txt"/);
+    await page.setViewportSize({ width: 1024, height: 800 });
+    const caption = "document.querySelector('.event figcaption span')";
+    assert.equal(await page.evaluate(`${caption}.scrollWidth - ${caption}.clientWidth`), 0);
     const url = await page.locator(".copyline a").getAttribute("href");
     assert.equal(await (await fetch(url ?? "")).text(), "Ahoy");
     assert.deepEqual(await findBarriers(page), []);

@@ -12,11 +12,11 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const formatSize = (bytes) =>
-  bytes < 1000
+  bytes < 1024
     ? `${bytes} bytes`
-    : bytes < 1e6
-      ? `${(bytes / 1000).toFixed(1)} KB`
-      : `${(bytes / 1e6).toFixed(1)} MB`;
+    : bytes < 1024 ** 2
+      ? `${(bytes / 1024).toFixed(1)} KB`
+      : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 
 async function call(path, body) {
   const response = await fetch(`/welcome/${path}`, {
@@ -113,7 +113,7 @@ function createStep(name) {
 async function upload(file, maxBytes) {
   if (file.size > maxBytes || file.size === 0) {
     const reason =
-      file.size === 0 ? "The file is empty." : `The file has ${formatSize(file.size)}; choose a smaller one.`;
+      file.size === 0 ? "The file is empty." : `The file is too large: ${formatSize(file.size)}.`;
     return showDropzone(maxBytes, reason);
   }
   const steps = ["Presigned URL", "Bytes stored", "Upload confirmed", "Event received"].map(createStep);
