@@ -97,6 +97,19 @@ describe("the site", () => {
     await close();
   });
 
+  it("keeps long words inside of tables and pages", async () => {
+    const { page, go, close } = await open({ viewport: { width: 390, height: 800 } });
+    const wide =
+      "[...document.querySelectorAll('.table')].filter((one) => one.scrollWidth > one.clientWidth)";
+    for (const path of ["/docs/compatibility", "/docs/metrics"]) {
+      await go(path);
+      assert.equal(await page.evaluate(`${wide}.length`), 0, path);
+    }
+    await go(`/docs/search?q=${"x".repeat(190)}`);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+    await close();
+  });
+
   it("weighs at most 40 KB on the wire for each page, besides fonts that are kept for a year", async () => {
     for (const path of ["/", "/docs", "/docs/reference/explorer"]) {
       const { go, responses, close } = await open();
