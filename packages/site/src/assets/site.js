@@ -152,11 +152,7 @@ function createPalette() {
     ["esc", "close"],
   ])
     hint.append(make("kbd", { class: "kbd" }, key), ` ${text} `);
-  const close = make(
-    "button",
-    { type: "button", class: "button small", "aria-label": "Close search" },
-    "Esc",
-  );
+  const close = make("button", { type: "button", class: "button small" }, "Close");
   const bar = make(
     "div",
     { class: "palette-bar" },
@@ -214,7 +210,7 @@ async function search() {
   status.textContent =
     hits.length === 0
       ? `No results for “${query}”. Try fewer or different words.`
-      : `${hits.length} ${hits.length === 1 ? "page" : "pages"}`;
+      : `${hits.length} ${hits.length === 1 ? "result" : "results"}`;
   if (focused !== null) focusHit(focused);
 }
 
