@@ -110,6 +110,26 @@ describe("the site", () => {
     await close();
   });
 
+  it("has one list of pages in one place, which shows the whole ring of what has the focus", async () => {
+    const { page, go, close } = await open({ viewport: { width: 1440, height: 900 } });
+    const tops: (number | undefined)[] = [];
+    for (const path of ["/docs", "/docs/quick-start"]) {
+      await go(path);
+      tops.push((await page.locator(".pages h2").first().boundingBox())?.y);
+    }
+    assert.equal(tops[0], tops[1]);
+    for (const list of [".pages", ".outline"]) {
+      await page.locator(`${list} a`).first().focus();
+      await page.keyboard.press("Tab");
+      const style = "getComputedStyle(document.activeElement)";
+      const reach = await page.evaluate(
+        `parseFloat(${style}.outlineWidth) + parseFloat(${style}.outlineOffset)`,
+      );
+      assert.equal(reach, 0, list);
+    }
+    await close();
+  });
+
   it("weighs at most 40 KB on the wire for each page, besides fonts that are kept for a year", async () => {
     for (const path of ["/", "/docs", "/docs/reference/explorer"]) {
       const { go, responses, close } = await open();
