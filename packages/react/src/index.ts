@@ -34,7 +34,7 @@ export { UploadFromUrl, type UploadFromUrlProps } from "./components/upload-from
 export { UploadModal, type UploadModalProps } from "./components/upload-modal.tsx";
 export { UploadWizard, type UploadWizardProps } from "./components/upload-wizard.tsx";
 export { UpstowImage, type UpstowImageProps } from "./components/upstow-image.tsx";
-export { describeStatus, formatBytes, formatSeconds } from "./core/format.ts";
+export { describeStatus, formatBytes, formatPercent, formatSeconds } from "./core/format.ts";
 export { defaultLabels, type Labels } from "./core/labels.ts";
 export type { PrivateUrlState } from "./core/private-urls.ts";
 export type { Drag, ItemAction, PropGetters } from "./core/prop-getters.ts";

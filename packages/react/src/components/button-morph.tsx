@@ -1,7 +1,7 @@
 "use client";
 
 import { type ReactNode, useEffect } from "react";
-import { formatSeconds } from "../core/format.ts";
+import { formatPercent, formatSeconds } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import type { ListStatus } from "../core/types.ts";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
@@ -46,7 +46,7 @@ export function ButtonMorph({ children, resetAfterMs = 2_500, classNames, ...pro
       icon: <CloseIcon />,
       text:
         waitSeconds === null
-          ? `${labels.cancel} ${Math.round(upload.progress * 100)} %`
+          ? `${labels.cancel} ${formatPercent(upload.progress, locale)}`
           : `${labels.cancel} · ${labels.waiting(formatSeconds(waitSeconds, locale))}`,
       act: () => upload.cancel(),
     },

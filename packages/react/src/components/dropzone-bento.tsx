@@ -1,6 +1,6 @@
 "use client";
 
-import { formatBytes } from "../core/format.ts";
+import { formatBytes, formatPercent } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { ChooseButton } from "../parts/choose-button.tsx";
@@ -52,7 +52,7 @@ export function DropzoneBento({ kinds = usualKinds, classNames, ...props }: Drop
         ))}
       </div>
       <div className={cx("us-bento-tile us-bento-total", classNames?.total)}>
-        <span className="us-bento-number">{Math.round(upload.progress * 100)} %</span>
+        <span className="us-bento-number">{formatPercent(upload.progress, locale)}</span>
         <span className="us-hint">
           {formatBytes(upload.sentBytes, locale)} / {formatBytes(upload.totalBytes, locale)}
         </span>

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useId, useRef, useState } from "react";
-import { describeStatus, formatBytes } from "../core/format.ts";
+import { describeStatus, formatBytes, formatPercent } from "../core/format.ts";
 import { progressProps } from "../core/prop-getters.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import type { UploadItem } from "../core/types.ts";
@@ -82,7 +82,7 @@ export function DropzoneTerminal({ prompt = "upload $", classNames, ...props }: 
 
 function drawBar({ progress }: UploadItem): string {
   const filled = Math.round(progress * barCells);
-  return `[${"#".repeat(filled)}${".".repeat(barCells - filled)}] ${String(Math.round(progress * 100)).padStart(3)} %`;
+  return `[${"#".repeat(filled)}${".".repeat(barCells - filled)}] ${formatPercent(progress, "en").padStart(4)}`;
 }
 
 /** Runs a command and returns its output. */
@@ -94,7 +94,7 @@ function run(typed: string, upload: Upload): string {
   else if (name === "clear") upload.clear();
   else if (name === "rm" && id !== undefined) upload.remove(id);
   else if (name === "cancel" || name === "retry" || name === "pause" || name === "resume") upload[name](id);
-  else if (name === "ls") return `${upload.items.length} files, ${Math.round(upload.progress * 100)} %`;
+  else if (name === "ls") return `${upload.items.length} files, ${formatPercent(upload.progress, "en")}`;
   else return name === "help" || name === "" ? help : `${name}: unknown. Try: ${help}`;
   return `${name}: ok`;
 }

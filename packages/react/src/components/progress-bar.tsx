@@ -1,6 +1,6 @@
 "use client";
 
-import { formatBytes, formatSeconds } from "../core/format.ts";
+import { formatBytes, formatPercent, formatSeconds } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { ChooseButton } from "../parts/choose-button.tsx";
@@ -24,7 +24,7 @@ export function ProgressBar({ classNames, ...props }: ProgressBarProps) {
   return (
     <Root upload={upload} isView={isView} className={cx("us-progress-bar", classNames?.root)}>
       <div className="us-progress-bar-head">
-        <strong className="us-progress-bar-percent">{Math.round(upload.progress * 100)} %</strong>
+        <strong className="us-progress-bar-percent">{formatPercent(upload.progress, locale)}</strong>
         <span className={cx("us-hint", classNames?.numbers)}>
           {formatBytes(sentBytes, locale)} / {formatBytes(totalBytes, locale)}
           {bytesPerSec > 0 && ` · ${formatBytes(bytesPerSec, locale)}/s`}

@@ -1,6 +1,7 @@
 "use client";
 
-import { useLabels } from "../core/provider.tsx";
+import { formatPercent } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
@@ -13,9 +14,9 @@ export type ProgressLiquidProps = UploadProps & {
 /** A tank that fills with waves; the number changes colour exactly at the water line. */
 export function ProgressLiquid({ classNames, ...props }: ProgressLiquidProps) {
   const upload = useGivenUpload(props);
-  const labels = useLabels();
+  const { labels, locale } = useSurroundings();
   const isView = props.upload !== undefined;
-  const text = upload.items.length === 0 ? labels.chooseFiles : `${Math.round(upload.progress * 100)} %`;
+  const text = upload.items.length === 0 ? labels.chooseFiles : formatPercent(upload.progress, locale);
   const face = <span className="us-liquid-text">{text}</span>;
   return (
     <Root upload={upload} isView={isView} className={cx("us-liquid", classNames?.root)}>

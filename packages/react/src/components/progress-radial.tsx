@@ -1,6 +1,7 @@
 "use client";
 
-import { useLabels } from "../core/provider.tsx";
+import { formatPercent } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CurrentFile } from "../parts/current-file.tsx";
@@ -14,12 +15,12 @@ export type ProgressRadialProps = UploadProps & {
 /** A ring that closes; the button in its middle chooses files and says how far they are. */
 export function ProgressRadial({ classNames, ...props }: ProgressRadialProps) {
   const upload = useGivenUpload(props);
-  const labels = useLabels();
+  const { labels, locale } = useSurroundings();
   const isView = props.upload !== undefined;
   const { status } = upload;
   const isBusy = status === "uploading" || status === "paused";
   const icon = status === "done" ? <CheckIcon /> : status === "failed" ? <AlertIcon /> : <UploadIcon />;
-  const face = isBusy ? `${Math.round(upload.progress * 100)} %` : icon;
+  const face = isBusy ? formatPercent(upload.progress, locale) : icon;
   return (
     <Root upload={upload} isView={isView} className={cx("us-radial", classNames?.root)}>
       <div className={cx("us-radial-ring", classNames?.ring)} data-state={status}>

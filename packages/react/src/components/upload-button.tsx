@@ -1,7 +1,7 @@
 "use client";
 
 import type { ReactNode } from "react";
-import { formatSeconds } from "../core/format.ts";
+import { formatPercent, formatSeconds } from "../core/format.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
@@ -26,7 +26,7 @@ export function UploadButton({ children, hasDetails = true, classNames, ...props
   const isBusy = status === "uploading" || status === "paused";
   const busyText =
     waitSeconds === null
-      ? `${labels.status[isBusy ? status : "uploading"]} ${Math.round(upload.progress * 100)} %`
+      ? `${labels.status[isBusy ? status : "uploading"]} ${formatPercent(upload.progress, locale)}`
       : labels.waiting(formatSeconds(waitSeconds, locale));
   const idle = children ?? (upload.rules.maxFileCount === 1 ? labels.chooseFile : labels.chooseFiles);
   const icons: Partial<Record<typeof status, ReactNode>> = { done: <CheckIcon />, failed: <AlertIcon /> };

@@ -1,7 +1,8 @@
 "use client";
 
 import { type ReactNode, useId, useRef } from "react";
-import { useLabels } from "../core/provider.tsx";
+import { formatPercent } from "../core/format.ts";
+import { useSurroundings } from "../core/provider.tsx";
 import { type UploadProps, useGivenUpload } from "../core/use-upload.ts";
 import { type ClassNames, cx } from "../parts/class-names.ts";
 import { CloseIcon, UploadIcon } from "../parts/icons.tsx";
@@ -17,7 +18,7 @@ export type UploadModalProps = UploadProps & {
 /** A dialog with a dropzone. Uploads continue when it is closed, and its button tells how far they are. */
 export function UploadModal({ children, title, classNames, ...props }: UploadModalProps) {
   const upload = useGivenUpload(props);
-  const labels = useLabels();
+  const { labels, locale } = useSurroundings();
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const label = children ?? labels.chooseFiles;
@@ -31,7 +32,7 @@ export function UploadModal({ children, title, classNames, ...props }: UploadMod
       >
         <UploadIcon />
         {label}
-        {isBusy && <span className="us-modal-percent">{Math.round(upload.progress * 100)} %</span>}
+        {isBusy && <span className="us-modal-percent">{formatPercent(upload.progress, locale)}</span>}
       </button>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog already */}
       <dialog

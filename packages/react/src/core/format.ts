@@ -14,6 +14,11 @@ export function formatBytes(bytes: number, locale?: string): string {
   }).format(bytes / 1024 ** step);
 }
 
+/** Such as `42%`; `share` is from 0 to 1. */
+export function formatPercent(share: number, locale?: string): string {
+  return new Intl.NumberFormat(locale, { style: "percent" }).format(share);
+}
+
 export function formatSeconds(seconds: number, locale?: string): string {
   const isLong = seconds >= 90;
   return new Intl.NumberFormat(locale, {

@@ -1,4 +1,4 @@
-import { formatBytes } from "../core/format.ts";
+import { formatBytes, formatPercent } from "../core/format.ts";
 import { progressProps } from "../core/prop-getters.ts";
 import { useSurroundings } from "../core/provider.tsx";
 import type { Upload } from "../core/use-upload.ts";
@@ -17,7 +17,6 @@ interface UnfinishedRowsProps {
 export function UnfinishedRows({ upload, classNames }: UnfinishedRowsProps) {
   const { labels, locale } = useSurroundings();
   if (upload.unfinished.length === 0) return null;
-  const percent = new Intl.NumberFormat(locale, { style: "percent" });
   return (
     <ul className={cx("us-rows us-unfinished", classNames?.list)} aria-label={labels.unfinished}>
       {upload.unfinished.map((saved) => (
@@ -26,7 +25,7 @@ export function UnfinishedRows({ upload, classNames }: UnfinishedRowsProps) {
           <div className="us-row-main">
             <FileName name={saved.name} />
             <span className="us-meta">
-              {labels.doneOf(percent.format(saved.progress), formatBytes(saved.totalBytes, locale))}
+              {labels.doneOf(formatPercent(saved.progress, locale), formatBytes(saved.totalBytes, locale))}
             </span>
             <div {...progressProps({ ...saved, status: "paused" }, saved.name)} className="us-track">
               <div className="us-track-fill" />
