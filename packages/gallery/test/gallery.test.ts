@@ -78,6 +78,10 @@ describe("the gallery page", () => {
     const { page } = await open("/components/upload-dropzone", { viewport: { width: 390, height: 800 } });
     const button = page.locator(".gallery-demo .us-button").first();
     await button.waitFor();
+    const [whole, area] = await Promise.all(
+      [".us-dropzone", ".us-dropzone-area"].map((part) => page.locator(part).boundingBox()),
+    );
+    assert.equal(whole?.height, area?.height, "no list, no room for it");
     const colour = () =>
       page.evaluate("getComputedStyle(document.querySelector('.gallery-demo .us-button')).backgroundColor");
     const before = await colour();
