@@ -89,6 +89,24 @@ describe("the gallery page", () => {
     await expectSoon(async () => String((await colour()) !== before), /true/);
     await page.getByLabel("Right to left").check();
     assert.equal(await page.locator(".gallery-demo").getAttribute("dir"), "rtl");
+    await page.getByRole("button", { name: "Try it: UploadDropzone" }).click();
+    await page.locator(".us-row[data-status=done]").first().waitFor();
+    const places =
+      await page.evaluate(`[...document.querySelectorAll(".us-row[data-status=done] .us-meta")].map((meta) => {
+      const range = document.createRange();
+      const [number, unit, end] = [0, meta.textContent.indexOf("B"), meta.textContent.length - 1].map((at) => {
+        range.setStart(meta.firstChild, at);
+        range.setEnd(meta.firstChild, at + 1);
+        return range.getBoundingClientRect();
+      });
+      const gap = meta.getBoundingClientRect().right - end.right;
+      return [number.x < unit.x, gap < 1].join();
+    })`);
+    assert.equal(
+      (places as string[])[0],
+      "true,true",
+      "a size is read from the left, and stands on the right",
+    );
     const widths = await page.evaluate(
       "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
     );
