@@ -115,6 +115,22 @@ describe("the gallery page", () => {
     await page.close();
   });
 
+  it("shows the focus as each component does, inside of what would cut it", async () => {
+    for (const [slug, part] of [
+      ["gallery-grid", ".us-grid-add"],
+      ["progress-liquid", ".us-liquid-button"],
+    ] as const) {
+      const { page } = await open(`/components/${slug}`);
+      await page.locator(part).waitFor();
+      await page.keyboard.press("Tab");
+      await page.locator(part).focus();
+      const ring = "(({ outlineStyle, outlineOffset }) => [outlineStyle, parseInt(outlineOffset) < 0])";
+      const shown = await page.evaluate(`${ring}(getComputedStyle(document.activeElement))`);
+      assert.deepEqual(shown, ["solid", true], slug);
+      await page.close();
+    }
+  });
+
   it("copies code as it stands in the catalogue", async () => {
     const { page } = await open("/components/upload-wizard", {
       permissions: ["clipboard-read", "clipboard-write"],
