@@ -36,6 +36,11 @@ describe("the reference", () => {
     assert.match(uploads, /\| `parts\[\]\.uploadUrl` \| string \|/);
     assert.match(uploads, /\| 400 \| `VALIDATION_ERROR`, `INVALID_FILE_TYPE` \|/);
     assert.match(uploads, /\| 422 \| `FILE_NOT_IN_STORAGE`, `CONTENT_MISMATCH` \|/);
+    const files = docs.find("reference/api/files")?.markdown ?? "";
+    assert.match(
+      files,
+      /\| `cursor` \| query \| string, optional \| at most 200 characters; nextCursor of the previous page \|/,
+    );
     const webhooks = docs.find("reference/api/webhooks")?.markdown ?? "";
     assert.match(webhooks, /\| `force` \| boolean, optional \|/, "a body that may be left out is shown too");
     assert.match(webhooks, /\| `since` \| query \| string, optional \| .*a time with its zone, such as /);

@@ -159,7 +159,7 @@ export const FilePage = Page("files", FileListItem);
 const metadataFilter = Type.String({
   maxLength: METADATA_FILTER_MAX,
   description:
-    "Top-level metadata key equals this; values other than strings compare as JSON text. At most 5 keys.",
+    "value of this top-level metadata key; values other than strings compare as JSON text; up to 5 keys",
 });
 export const FileQuery = Type.Object({
   ...PageQuery.properties,

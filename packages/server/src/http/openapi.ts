@@ -81,7 +81,7 @@ const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "Makes the call safe to repeat for 24 hours.",
+  description: "makes the call safe to repeat for 24 hours",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 

@@ -58,12 +58,10 @@ function renderParameters(parameters: ApiParameter[]): string {
   const rows = parameters.map(({ name, in: place, required, description, schema }) => {
     const about = [describeRange(schema), description ?? schema.description ?? ""];
     const type = `${describeType(schema)}${required === true ? "" : ", optional"}`;
-    return [`\`${name}\``, place, type, about.filter(Boolean).map(endSentence).join(" ")];
+    return [`\`${name}\``, place, type, about.filter(Boolean).join("; ")];
   });
   return table(["Parameter", "In", "Type", "Description"], rows);
 }
-
-const endSentence = (text: string) => (text.endsWith(".") ? text : `${text}.`);
 
 function renderBody(schema: JsonSchema | undefined): string {
   if (schema === undefined) return "";
