@@ -184,10 +184,10 @@ const retention: [LimitName, string, string][] = [
 
 const groups = { requests, resources, accounts, lists, retention };
 const heads: Record<keyof typeof groups, string[]> = {
-  requests: ["What", "Limit", "Beyond it"],
-  resources: ["What", "Limit", "Beyond it"],
-  accounts: ["What", "Limit", "Beyond it"],
-  lists: ["What", "Limit", "Beyond it"],
+  requests: ["What", "Limit", "If exceeded"],
+  resources: ["What", "Limit", "If exceeded"],
+  accounts: ["What", "Limit", "If exceeded"],
+  lists: ["What", "Limit", "If exceeded"],
   retention: ["What", "Kept for", "Unit"],
 };
 
