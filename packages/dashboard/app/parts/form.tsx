@@ -1,4 +1,4 @@
-import { type ReactNode, useContext } from "react";
+import { type ReactNode, useContext, useEffect, useRef } from "react";
 import { CloseDialog } from "./dialog.tsx";
 import { Failure } from "./states.tsx";
 import { useAction } from "./use-action.ts";
@@ -22,6 +22,10 @@ interface FormProps {
 export function Form(props: FormProps) {
   const { error, isBusy, run } = useAction();
   const cancel = useContext(CloseDialog);
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (error !== null) end.current?.scrollIntoView({ block: "nearest" });
+  }, [error]);
   return (
     <form
       className={props.className ?? "stack"}
@@ -31,21 +35,23 @@ export function Form(props: FormProps) {
       }}
     >
       {props.children}
-      {error !== null && <Failure error={error} />}
-      <div className="actions">
-        {props.status !== undefined && <span role="status">{props.status}</span>}
-        {cancel !== null && (
-          <button type="button" onClick={cancel}>
-            Cancel
+      <div className="form-end" ref={end}>
+        {error !== null && <Failure error={error} />}
+        <div className="actions">
+          {props.status !== undefined && <span role="status">{props.status}</span>}
+          {cancel !== null && (
+            <button type="button" onClick={cancel}>
+              Cancel
+            </button>
+          )}
+          <button
+            type="submit"
+            className={props.isDangerous ? "danger" : "primary"}
+            disabled={isBusy || props.isIncomplete}
+          >
+            {isBusy ? (props.busy ?? props.submit) : props.submit}
           </button>
-        )}
-        <button
-          type="submit"
-          className={props.isDangerous ? "danger" : "primary"}
-          disabled={isBusy || props.isIncomplete}
-        >
-          {isBusy ? (props.busy ?? props.submit) : props.submit}
-        </button>
+        </div>
       </div>
       {props.footer}
     </form>
