@@ -11,6 +11,7 @@ import { expectInvalid } from "./support/expect-error.ts";
 import { insertManyFiles } from "./support/many-files.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { uploadFile } from "./support/upload.ts";
+import { until } from "./support/webhooks/until.ts";
 
 const addMember = statement((q, p: { projectId: string; accountId: string; role: "developer" | "viewer" }) =>
   q
@@ -229,12 +230,35 @@ onAnyDatabase("files and deliveries in the dashboard", (database) => {
     assert.equal((await app.call("GET", "usage", { key: tenant.test })).body.usage.uploads, 0);
   });
 
+  test("only images that can be rendered have a thumbnail", async () => {
+    await enter();
+    const { projectId, live: key } = tenant;
+    for (const [name, type, bytes] of [
+      ["a.svg", "image/svg+xml", "<svg xmlns='http://www.w3.org/2000/svg'/>"],
+      ["page.png", "image/png", "<!doctype html>"],
+      ["cut.jpg", "image/jpeg", photo.subarray(0, 60)],
+    ] as const)
+      await uploadFile(app, bytes, { key, name, type });
+    const image = JSON.stringify({ width: 5_000, height: 4_000, frames: 3 });
+    const long = { name: "film.gif", type: "image/gif", image };
+    await insertManyFiles(app, { projectId, count: 1, describe: () => long });
+    const files = await until(async () => {
+      const { body } = await owner("GET", `${inLive}/search`);
+      const isDue = body.files.some((file: { isThumbnailDue: boolean }) => file.isThumbnailDue);
+      return isDue ? null : body.files;
+    });
+    assert.equal(files.length, 4);
+    for (const { name, thumbnailUrl } of files) assert.equal(thumbnailUrl, null, name);
+  });
+
   test("images have a thumbnail and can be tried out, which costs nothing; a URL costs a unit", async () => {
     await enter();
     const file = await uploadFile(app, photo, { key: tenant.live, name: "a.jpg", type: "image/jpeg" });
-    await uploadFile(app, "<svg/>", { key: tenant.live, name: "a.svg", type: "image/svg+xml" });
-    const [vector, found] = (await owner("GET", `${inLive}/search`)).body.files;
-    assert.equal(vector.thumbnailUrl, null);
+    const found = await until(async () => {
+      const [image] = (await owner("GET", `${inLive}/search`)).body.files;
+      assert.equal(image.isThumbnailDue, image.thumbnailUrl === null);
+      return image.thumbnailUrl === null ? null : image;
+    });
     const small = await fetch(found.thumbnailUrl);
     const { width, height } = await sharp(await small.arrayBuffer()).metadata();
     assert.deepEqual([small.status, width, height], [200, 320, 320]);

@@ -6,6 +6,7 @@ import { type ConsoleCall, signInAs } from "./support/console-client.ts";
 import { expectError } from "./support/expect-error.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { createUploadClient, smallBody } from "./support/upload-client.ts";
+import { until } from "./support/webhooks/until.ts";
 
 const photo = await sharp({ create: { width: 40, height: 30, channels: 3, background: "#37a" } })
   .png()
@@ -73,7 +74,10 @@ onAnyDatabase("private files in the dashboard", (database) => {
 
   test("a thumbnail and a link that were shown end with all links, and new ones are shown", async () => {
     const file = await upload({ contentType: "image/png", fileName: "a.png", fileSize: photo.length }, photo);
-    const before = await openFile(viewer, file.key);
+    const before = await until(async () => {
+      const opened = await openFile(viewer, file.key);
+      return opened.file.thumbnailUrl === null ? null : opened;
+    });
     for (const url of [before.link, before.file.thumbnailUrl]) assert.equal(await statusOf(url), 200);
     const revoked = await owner("POST", `${inLive}/files/links/revoke`, { keys: [file.key] });
     assert.deepEqual(revoked.body, { revoked: 1, failures: [] });

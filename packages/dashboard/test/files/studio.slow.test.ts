@@ -142,9 +142,10 @@ test("images are picked however many there are, and whatever others there are be
   const tenant = await app.createTenant("pro");
   const { projectId } = tenant;
   const name = (index: number) => `${index}.${index < 70 ? "png" : "svg"}`;
+  const image = JSON.stringify({ width: 40, height: 30, frames: 1 });
   const describe = (index: number) => ({
     name: name(index),
-    type: index < 70 ? "image/png" : "image/svg+xml",
+    ...(index < 70 ? { type: "image/png", image } : { type: "image/svg+xml" }),
   });
   await insertManyFiles(app, { projectId, count: 140, describe });
   const { page, context } = await dashboard.open(tenant.accountId);

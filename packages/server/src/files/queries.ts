@@ -313,8 +313,8 @@ export function measureBy(given: Terms, withMetadata: boolean) {
   return withMetadata || readsMetadata(given) ? metadata : rows;
 }
 
-/** `metadata` is empty and `image` null if they were not requested. */
-export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata" | "image">;
+/** `metadata` is empty and what is known of images null if they were not requested. */
+export type FoundFile = ListedFile & Pick<FileRow, "store" | "metadata" | "image" | "facts_due_at">;
 type Found<Params, Row> = Statement<IdStretch & Terms & Params, Row>;
 type Search = Found<{ take: number }, FoundFile>;
 const searches = new Map<string, Search>();
@@ -324,10 +324,17 @@ const counts = new Map<string, Found<object, Sum>>();
 export function searchBy(given: Terms, withMetadata: boolean, withImage = false): Search {
   const metadata = withMetadata ? sql<string>`metadata` : sql<string>`''`;
   const image = withImage ? sql<string | null>`image` : sql<string | null>`cast(null as text)`;
+  const due = withImage ? sql<number | null>`facts_due_at` : sql<number | null>`cast(null as bigint)`;
   return remember(searches, given, `${withMetadata} ${withImage}`, (used, kind) =>
     statement((q, p: SearchParams, dialect) =>
       matching(q, p, dialect, used, kind)
-        .select([...listedColumns, "store", metadata.as("metadata"), image.as("image")])
+        .select([
+          ...listedColumns,
+          "store",
+          metadata.as("metadata"),
+          image.as("image"),
+          due.as("facts_due_at"),
+        ])
         .orderBy("id", "desc")
         .limit(p.take),
     ),

@@ -21,6 +21,7 @@ const columns = [
   "created_at",
   "updated_at",
   "completed_at",
+  "image",
 ] as const;
 type Row = Pick<FileRow, (typeof columns)[number]>;
 
@@ -110,6 +111,7 @@ function createRow(projectId: string, index: number, start: number, given: Parti
     created_at: at,
     updated_at: at,
     completed_at: at,
+    image: null,
     ...given,
   };
 }

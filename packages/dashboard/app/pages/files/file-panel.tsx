@@ -49,7 +49,9 @@ export function FilePanel({ id, files, onOpen, onClose, ...props }: FilePanelPro
   const loaded = useLoad<Found>(`${api}/search/file?key=${id}`);
   const progress = loaded.data?.progress ?? null;
   const index = files.findIndex((one) => one.id === id);
-  const file = loaded.data?.file ?? files[index];
+  const newest = loaded.data?.file;
+  // The list looks again for a thumbnail that is due.
+  const file = newest?.isThumbnailDue ? (files[index] ?? newest) : (newest ?? files[index]);
   const showInList = useEffectEvent(props.onLoaded);
   useEffect(() => {
     if (loaded.data !== null) showInList(loaded.data.file);

@@ -6,8 +6,10 @@ import type { CSSProperties } from "react";
 export interface FoundFile extends FileListItem {
   /** The URL from which this page reads it, whatever domain the project has. Null if it is private. */
   contentUrl: string | null;
-  /** Of an image, 320 pixels wide and high; null for everything else. */
+  /** Of an image that can be rendered, 320 pixels wide and high; null for everything else. */
   thumbnailUrl: string | null;
+  /** A new image gets its thumbnail a moment after its upload. */
+  isThumbnailDue: boolean;
   /** The ThumbHash of an image, in the thumbnail's place until that has loaded. */
   placeholder: string | null;
 }

@@ -1,6 +1,7 @@
 import { usePages } from "../../load.ts";
 import { useSettled } from "../../parts/use-settled.ts";
 import type { FoundFile } from "./found-file.ts";
+import { useDueThumbnails } from "./use-due-thumbnails.ts";
 
 export interface FileSearch {
   files: FoundFile[];
@@ -21,6 +22,7 @@ export interface FileSearch {
 export function useFileSearch(path: string): FileSearch {
   const settled = useSettled(path, 150);
   const list = usePages<FoundFile, "files">(settled, "files", { keepsPrevious: true });
+  useDueThumbnails(settled, list);
   const isStale = list.isStale || settled !== path;
   return {
     files: list.items,

@@ -15,7 +15,7 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
   const query = new URLSearchParams({ type: "image/", status: "UPLOADED", limit: "60", name });
   const search = useFileSearch(`${api}/search?${query}`);
   const images = search.files.filter(isImage);
-  // A page may contain only images of types without variants.
+  // A page may contain only images that have no variants.
   const mustLookOn = images.length === 0 && search.hasMore;
   useEffect(() => {
     if (mustLookOn) search.loadMore();
@@ -43,7 +43,11 @@ export function ImagePicker({ onPick }: { onPick: (key: string) => void }) {
           {search.error === null && <MoreButton list={{ ...search, moreError: null }} />}
         </>
       ) : (
-        <NoImages isLoading={search.isLoading || mustLookOn} hasFailed={search.error !== null} name={name} />
+        <NoImages
+          isLoading={search.isLoading || mustLookOn || search.files.some((file) => file.isThumbnailDue)}
+          hasFailed={search.error !== null}
+          name={name}
+        />
       )}
     </>
   );

@@ -1,13 +1,12 @@
-import { CHANGES_PER_CALL, FILE_KEY_MAX, type FileListItem, PageQuery, Type } from "@upstow/contract";
+import { CHANGES_PER_CALL, FILE_KEY_MAX, PageQuery, Type } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
-import { isImageType, readImageFacts } from "../../files/image-facts.ts";
 import { findImport } from "../../files/imports/queries.ts";
 import { isReadable } from "../../files/life.ts";
 import { type Searcher, searchFiles } from "../../files/list-files.ts";
 import { type Budget, dashboardBudget } from "../../files/look-through.ts";
 import { type FoundFile as FoundRow, findFile } from "../../files/queries.ts";
-import { nameFile, toListItem } from "../../files/serialize.ts";
+import { nameFile } from "../../files/serialize.ts";
 import { tallyFiles } from "../../files/tally-files.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import { type ApiApp, withAuthor } from "../../http/request-context.ts";
@@ -15,21 +14,15 @@ import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
 import { admitSearch } from "../../kernel/fair-turns.ts";
 import { firstIdAt } from "../../kernel/ids.ts";
-import { cdnFor, fileUrl } from "../../projects/file-url.ts";
 import { listVariantsOfFile } from "../../serving/images/queries.ts";
 import { parseRecipe } from "../../serving/images/recipe.ts";
-import { signUrl } from "../../serving/images/transform-image.ts";
 import type { VariantSigner } from "../../serving/images/variant-signature.ts";
 import { linkTo } from "../../serving/links/create-links.ts";
-import {
-  findLinkedFile,
-  findRevocationMark,
-  lastRevocationOf,
-  listCountedLinks,
-} from "../../serving/links/queries.ts";
+import { findLinkedFile, lastRevocationOf, listCountedLinks } from "../../serving/links/queries.ts";
 import { ChangeBody, changeFiles } from "./change-files.ts";
 import { deleteChosen } from "./delete-chosen.ts";
 import { searchTerms, toFilter } from "./search-terms.ts";
+import { showFile } from "./show-file.ts";
 
 /** A page being closed may still send 64 KiB, which fits this many ids. */
 const mostChosen = 2_000;
@@ -106,20 +99,6 @@ function toIso(timeMs: number): string {
 
 const FileSearchQuery = Type.Object({ ...PageQuery.properties, ...searchTerms });
 
-/** A file as the dashboard shows it, with a thumbnail for images. */
-interface FoundFile extends FileListItem {
-  /**
-   * On the installation's own URL, which the pages may read whatever the project's domain is. Null for a private file,
-   * which needs a link.
-   */
-  contentUrl: string | null;
-  thumbnailUrl: string | null;
-  /** The ThumbHash of an image, in the thumbnail's place until that has loaded. */
-  placeholder: string | null;
-}
-
-const thumbnail = { width: 320, height: 320, fit: "cover", quality: 75, format: "webp" } as const;
-
 export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner): void {
   const { db, turns } = deps;
   const searcherOf = ({ accountId }: Actor): Searcher => ({ db, turns, accountId, budget: dashboardBudget });
@@ -128,21 +107,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     return searcherOf(actor);
   };
 
-  /**
-   * The thumbnail's recipe is fixed and no other can be requested, so it is free. Files in a customer's own bucket are
-   * never transformed.
-   */
-  const toFound = async (actor: Actor, row: FoundRow, now: number): Promise<FoundFile> => {
-    const isOurs = isReadable(row) && row.store === deps.store.name;
-    const isImage = isOurs && isImageType(row.type, deps.imageTypes);
-    const mark = isImage ? await findRevocationMark(deps, row) : null;
-    const wanted = { now, file: row, recipe: thumbnail, delivery: "signed", mark } as const;
-    const small = isImage ? signUrl(deps.config, signer, wanted).url : null;
-    const item = toListItem(cdnFor(deps.config, actor), row);
-    const contentUrl = row.access === "private" || !isReadable(row) ? null : fileUrl(deps.config, row.key);
-    const placeholder = readImageFacts(row)?.thumbhash ?? null;
-    return { ...item, contentUrl, thumbnailUrl: small, placeholder };
-  };
+  const show = (actor: Actor, row: FoundRow) => showFile(deps, signer, actor, row);
 
   /** A private file comes with a link for the person who opens it, and one that is being fetched with how far that is. */
   app.get("/search/file", { schema: { querystring: KeyQuery } }, async ({ actor, query }) => {
@@ -151,7 +116,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const found = row.status === "UPLOADING" ? await db.get(findImport, { fileId: row.id }) : null;
     return {
       progress: found && { receivedBytes: found.received_bytes, totalBytes: found.total_bytes },
-      file: await toFound(actor, row, deps.now()),
+      file: await show(actor, row),
       link: needsLink ? await linkTo(deps, actor, row) : null,
     };
   });
@@ -163,7 +128,7 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
     const wanted = { projectId, environment, ...boundsOf(query, before), take, now };
     const { rows, scannedTo } = await searchFiles(admit(actor), wanted, toFilter(query));
     const { shown, nextCursor, hasMore } = endPage(rows, take);
-    const files = await Promise.all(shown.map((row) => toFound(actor, row, now)));
+    const files = await Promise.all(shown.map((row) => show(actor, row)));
     if (scannedTo === null) return { files, nextCursor, hasMore };
     return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
   });
