@@ -51,7 +51,7 @@ test("a file route is created with types and a size, edited and deleted", async 
   );
   await row.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Largest file").fill("1.5");
-  await page.getByLabel("Unit").selectOption("GB");
+  await page.getByRole("combobox", { name: "Unit", exact: true }).selectOption("GB");
   await page.getByLabel("Webhook URL").fill("https://localhost/hook");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("webhookUrl").waitFor();

@@ -1,7 +1,6 @@
 import { type DeliveryDetail, PAGE_MAX, type Router } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatBytes } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { DeliveryView } from "../../parts/delivery-view.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -12,6 +11,7 @@ import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
+import { describeLimits, describeTreatment } from "./describe-route.ts";
 import { RouteForm } from "./route-form.tsx";
 
 export default function FileRoutes() {
@@ -77,6 +77,7 @@ function RouteRow({
       const path = `${api}/routers/${route.id}/test`;
       setTested((await callApi<{ delivery: DeliveryDetail }>("POST", path)).delivery);
     });
+  const treatment = describeTreatment(route);
   return (
     <li>
       <span className="grow">
@@ -84,9 +85,9 @@ function RouteRow({
           <SafeText text={route.slug} /> {route.access === "private" && <Lock />}
         </strong>
         <span className="dim">
-          <SafeText text={route.allowedTypes.length === 0 ? "All types" : route.allowedTypes.join(", ")} />
-          {route.maxFileSize !== null && ` · up to ${formatBytes(route.maxFileSize)}`}
+          <SafeText text={describeLimits(route)} />
         </span>
+        {treatment !== "" && <span className="dim">{treatment}</span>}
         {route.webhookUrl !== null && (
           <span className="dim url">
             <SafeText text={route.webhookUrl} />
