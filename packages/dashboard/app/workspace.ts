@@ -7,6 +7,8 @@ export interface ProjectItem {
   name: string;
   slug: string;
   role: "owner" | "developer" | "viewer";
+  /** How long deleted files can be restored; 0 if they can't. */
+  trashDays: number;
   createdAt: string;
 }
 

@@ -91,6 +91,7 @@ const needed: Record<string, Needed> = {
   [`POST ${inProject}/upload/import`]: "developer",
   [`GET ${inProject}/files/read-keys`]: "developer",
   [`POST ${inProject}/files/read-keys/rotate`]: "developer",
+  [`GET ${inProject}/trash`]: "viewer",
   [`GET ${inProject}/search`]: "viewer",
   [`GET ${inProject}/search/count`]: "viewer",
   [`GET ${inProject}/folders`]: "viewer",

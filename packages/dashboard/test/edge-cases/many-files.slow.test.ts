@@ -80,7 +80,7 @@ test("all that match a search are chosen, loaded or not, deleted when the window
   await page.getByLabel("Select all loaded files").check();
   await page.getByRole("button", { name: "Select all that match" }).click();
   await page.getByRole("button", { name: "Delete 1,000" }).click();
-  await page.getByText("1,000 files will be deleted.").waitFor();
+  await page.getByText("1,000 files will be deleted permanently.").waitFor();
   await page.getByText("No files left").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("button", { name: "upload-098999.txt" }).waitFor();
@@ -102,7 +102,7 @@ test("any number of files is chosen and deleted at once", async () => {
   await page.goto(url);
   await page.getByLabel("Select all loaded files").check();
   await page.getByRole("button", { name: "Delete 100" }).click();
-  await page.getByText("100 files will be deleted.").waitFor();
+  await page.getByText("100 files will be deleted permanently.").waitFor();
   const sent = page.waitForResponse((response) => response.url().endsWith("/files/delete"));
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   assert.deepEqual(await (await sent).json(), { deleted: 100 });

@@ -158,7 +158,7 @@ test("a deletion waits until it can no longer be undone, and is sent when the pa
   const chooseAndDelete = async (...names: string[]) => {
     for (const name of names) await page.getByLabel(`Select ${name}`).check();
     await page.getByRole("button", { name: `Delete ${names.length}` }).click();
-    await page.getByText("will be deleted.").waitFor();
+    await page.getByText("will be deleted permanently.").waitFor();
     for (const name of names) await byName(page, name).waitFor({ state: "detached" });
   };
   await byName(page, "a.txt").waitFor();
@@ -193,12 +193,12 @@ slowTest("the window of a deletion closes by itself", async () => {
   await page.clock.runFor(1000);
   await byName(page, "a.txt").click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("One file will be deleted.").waitFor();
+  await page.getByText("One file will be deleted permanently.").waitFor();
   const sent = page.waitForResponse((response) => response.url().endsWith("/files/delete"));
   await page.clock.runFor(11_000);
   assert.equal((await sent).status(), 200);
   assert.equal(await statusOf(tenant, key), 404);
-  await page.getByText("will be deleted.").waitFor({ state: "detached" });
+  await page.getByText("will be deleted permanently.").waitFor({ state: "detached" });
   await context.close();
 });
 

@@ -31,6 +31,7 @@ export function ownProjectRoutes(app: ApiApp, deps: Deps): void {
         name: row.name,
         slug: row.slug,
         role: roleOf(session, row),
+        trashDays: row.trashDays,
         createdAt: new Date(row.createdAt).toISOString(),
       })),
     };
@@ -69,6 +70,7 @@ function toProject(row: ProjectRow, role: Role) {
     name: row.name,
     slug: row.slug,
     role,
+    trashDays: row.trash_days,
     createdAt: new Date(row.created_at).toISOString(),
   };
 }

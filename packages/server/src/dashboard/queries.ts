@@ -197,6 +197,7 @@ export const listAccessibleProjects = statement((q, p: { accountId: string }) =>
       "project.slug as slug",
       "project.account_id as accountId",
       "project.created_at as createdAt",
+      "project.trash_days as trashDays",
       "project_member.role as memberRole",
     ])
     .orderBy("project.id", "desc")

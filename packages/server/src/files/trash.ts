@@ -12,6 +12,7 @@ import {
   type Deletion,
   groupByScope,
   type InScope,
+  type Scope,
   scopeOf,
   settleDeleted,
   toPurgedEntry,
@@ -78,6 +79,20 @@ export const listTrashed = statement((q, p: { projectId: string; environment: En
     .where("project_id", "=", p.projectId)
     .where("environment", "=", p.environment)
     .where(sql<boolean>`purge_at is not null`)
+    .limit(p.take),
+);
+
+/** A page for people, with when each file was deleted and when it will be purged. */
+export const listTrashPage = statement((q, p: Scope & { before: string; take: number; now: number }) =>
+  q
+    .selectFrom("file")
+    .select(["id", "key", "name", "size_bytes", "type", "updated_at", sql<number>`purge_at`.as("purge_at")])
+    .where("project_id", "=", p.projectId)
+    .where("environment", "=", p.environment)
+    .where(sql<boolean>`purge_at is not null`)
+    .where("purge_at", ">", p.now)
+    .where("id", "<", p.before)
+    .orderBy("id", "desc")
     .limit(p.take),
 );
 

@@ -144,7 +144,7 @@ export default function Files() {
       {files.length === 0 && (
         <Nothing
           isLoading={search.isLoading}
-          isLeaving={deletion.waitingCount > 0}
+          isLeaving={deletion.waiting !== null}
           hasFailed={search.error !== null}
           filter={filter}
           onClear={() => changeFilter({ ...noFilter, routeSlug: filter.routeSlug })}
@@ -162,7 +162,7 @@ export default function Files() {
           onClose={() => setChange(null)}
         />
       )}
-      <UndoBar deletion={deletion} />
+      <UndoBar deletion={deletion} files={search.files} />
     </>
   );
 }

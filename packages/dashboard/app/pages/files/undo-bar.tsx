@@ -1,15 +1,19 @@
-import { formatCount } from "../../format.ts";
+import { formatMany } from "../../format.ts";
 import { Failure } from "../../parts/states.tsx";
-import type { FileDeletion } from "./use-file-deletion.ts";
+import { useWorkspace } from "../../workspace.ts";
+import type { FoundFile } from "./found-file.ts";
+import type { Deletion, FileDeletion } from "./use-file-deletion.ts";
 
-export function UndoBar({ deletion }: { deletion: FileDeletion }) {
-  const { waitingCount } = deletion;
+/** What is about to be deleted, and whether it can be restored afterwards. */
+export function UndoBar({ deletion, files }: { deletion: FileDeletion; files: FoundFile[] }) {
+  const { project } = useWorkspace();
+  const { waiting } = deletion;
   return (
     <div className="toast" role="status">
       {deletion.error !== null && <Failure error={deletion.error} />}
-      {waitingCount > 0 && (
+      {waiting !== null && (
         <p>
-          {waitingCount === 1 ? "One file" : `${formatCount(waitingCount)} files`} will be deleted.
+          {describe(waiting, files, project.trashDays)}
           <button type="button" onClick={deletion.undo}>
             Undo
           </button>
@@ -17,4 +21,17 @@ export function UndoBar({ deletion }: { deletion: FileDeletion }) {
       )}
     </div>
   );
+}
+
+/** Only what was uploaded goes to the trash. */
+function describe(waiting: Deletion, files: FoundFile[], trashDays: number): string {
+  const count = "ids" in waiting ? waiting.ids.size : waiting.count;
+  const some = count === 1 ? "One file" : formatMany(count, "file");
+  const others =
+    "ids" in waiting ? files.filter(({ id, status }) => waiting.ids.has(id) && status !== "UPLOADED") : [];
+  if (trashDays === 0 || others.length === count) return `${some} will be deleted permanently.`;
+  const days = formatMany(trashDays, "day");
+  return "ids" in waiting && others.length === 0
+    ? `${some} will go to the trash for ${days}.`
+    : `${some} will be deleted. Finished uploads go to the trash for ${days}.`;
 }

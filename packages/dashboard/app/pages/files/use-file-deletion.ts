@@ -19,7 +19,7 @@ export function toBody({ query, before }: Matching): Record<string, string> {
   return { ...Object.fromEntries(new URLSearchParams(query)), before };
 }
 
-type Deletion = { ids: ReadonlySet<string> } | Matching;
+export type Deletion = { ids: ReadonlySet<string> } | Matching;
 
 interface Waiting {
   deletion: Deletion;
@@ -27,8 +27,8 @@ interface Waiting {
 }
 
 export interface FileDeletion {
-  /** How many files will be deleted when the window closes. */
-  waitingCount: number;
+  /** What will be deleted when the window closes. */
+  waiting: Deletion | null;
   /** Whether to hide a file from search results: it is deleted, or about to be. */
   hides: (file: FoundFile, query: string) => boolean;
   error: unknown;
@@ -44,7 +44,7 @@ interface Reactions {
 
 /** Nothing is deleted while it can still be undone: the call is made when the window closes or the page is left. */
 export function useFileDeletion(api: string, reactions: Reactions): FileDeletion {
-  const [waitingCount, setWaitingCount] = useState(0);
+  const [waiting, setWaiting] = useState<Deletion | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<Deletion>>(new Set());
   const [error, setError] = useState<unknown>(null);
   const current = useRef<Waiting | null>(null);
@@ -57,7 +57,7 @@ export function useFileDeletion(api: string, reactions: Reactions): FileDeletion
   const take = (): Deletion | null => {
     const taken = current.current;
     current.current = null;
-    setWaitingCount(0);
+    setWaiting(null);
     if (taken === null) return null;
     clearTimeout(taken.timer);
     return taken.deletion;
@@ -91,7 +91,7 @@ export function useFileDeletion(api: string, reactions: Reactions): FileDeletion
   }, []);
 
   return {
-    waitingCount,
+    waiting,
     hides: (file, query) =>
       [...hidden].some((deletion) =>
         "ids" in deletion ? deletion.ids.has(file.id) : deletion.query === query && file.id < deletion.before,
@@ -101,7 +101,7 @@ export function useFileDeletion(api: string, reactions: Reactions): FileDeletion
       send();
       setError(null);
       current.current = { deletion, timer: setTimeout(send, undoMs) };
-      setWaitingCount("ids" in deletion ? deletion.ids.size : deletion.count);
+      setWaiting(deletion);
       setHidden((before) => new Set([...before, deletion]));
     },
     undo() {

@@ -1,5 +1,7 @@
+import { TRASH_MAX_DAYS } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
+import { formatMany } from "../../format.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/fields.tsx";
@@ -23,6 +25,8 @@ export function ProjectSettings() {
           <dd>
             <SafeText text={project.slug} />
           </dd>
+          <dt>Trash</dt>
+          <dd>{project.trashDays === 0 ? "Off" : formatMany(project.trashDays, "day")}</dd>
         </dl>
         <CopyButton text={project.id} label="Copy ID" />
       </section>
@@ -31,6 +35,10 @@ export function ProjectSettings() {
           <section>
             <h2>Name</h2>
             <RenameForm key={project.name} name={project.name} />
+          </section>
+          <section>
+            <h2>Trash</h2>
+            <TrashForm />
           </section>
           <section>
             <h2>Delete project</h2>
@@ -44,7 +52,7 @@ export function ProjectSettings() {
           </section>
         </>
       ) : (
-        <p className="dim">Only the project owner can rename or delete it.</p>
+        <p className="dim">Only the project’s owner can rename it, change the trash period or delete it.</p>
       )}
       {isDeleting && (
         <Dialog title="Delete project" onClose={() => setDeleting(false)}>
@@ -71,6 +79,39 @@ function RenameForm(props: { name: string }) {
         maxLength={100}
         value={name}
         onChange={setName}
+      />
+    </Form>
+  );
+}
+
+function TrashForm() {
+  const { project, reloadProjects } = useWorkspace();
+  const [days, setDays] = useState(String(project.trashDays));
+  const [status, setStatus] = useState("");
+  const submit = async () => {
+    await callApi("PATCH", `/projects/${project.id}`, { trashDays: Number(days) });
+    setStatus("Saved");
+    reloadProjects();
+  };
+  return (
+    <Form
+      className="stack narrow"
+      submit="Save"
+      status={status}
+      isIncomplete={days === String(project.trashDays)}
+      onSubmit={submit}
+    >
+      <Field
+        label="Keep deleted files for days"
+        hint={`0 to ${TRASH_MAX_DAYS}. At 0, deleted files are removed for good immediately. Files already in the trash keep their time.`}
+        type="number"
+        min={0}
+        max={TRASH_MAX_DAYS}
+        value={days}
+        onChange={(next) => {
+          setDays(next);
+          setStatus("");
+        }}
       />
     </Form>
   );

@@ -1,7 +1,6 @@
-import type { FileListItem } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatBytes, formatMany } from "../../format.ts";
+import { formatAgo, formatBytes, formatMany, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -12,20 +11,30 @@ import { useAction } from "../../parts/use-action.ts";
 import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
+interface TrashedFile {
+  id: string;
+  key: string;
+  name: string;
+  size: number;
+  type: string;
+  deletedAt: string;
+  purgeAt: string;
+}
+
 /** Deleted files that the project's trash still has. */
 export default function Trash() {
   const { api, mayChange, urlOf } = useWorkspace();
-  const list = usePages<FileListItem, "files">(`${api}/files?status=DELETED&limit=50`, "files");
-  const [purging, setPurging] = useState<FileListItem | null>(null);
+  const list = usePages<TrashedFile, "files">(`${api}/trash?limit=50`, "files");
+  const [purging, setPurging] = useState<TrashedFile | null>(null);
   const [status, setStatus] = useState("");
   const { error, isBusy, run } = useAction();
-  const restore = (file: FileListItem) =>
+  const restore = (file: TrashedFile) =>
     run(async () => {
       await callApi("POST", `${api}/files/restore`, { keys: [file.key] });
       setStatus(`${showHidden(file.name)} restored`);
       list.reload();
     });
-  const purge = async (file: FileListItem) => {
+  const purge = async (file: TrashedFile) => {
     await callApi("DELETE", `${api}/files`, { keys: [file.key], purge: true });
     setPurging(null);
     list.reload();
@@ -36,10 +45,7 @@ export default function Trash() {
         <h1>Trash</h1>
         <span role="status">{status}</span>
       </div>
-      <p className="dim">
-        Deleted files can be restored until the project’s trash period ends, and count as storage until then.
-        The API sets the period as <code>trashDays</code>. At 0, files are deleted immediately.
-      </p>
+      <TrashPeriod />
       {error !== null && <Failure error={error} />}
       <ListState
         list={list}
@@ -60,6 +66,10 @@ export default function Trash() {
                 </strong>
                 <span className="dim">
                   {formatBytes(file.size)} · <SafeText text={file.type} />
+                </span>
+                <span className="dim">
+                  <span title={formatTime(file.deletedAt)}>Deleted {formatAgo(file.deletedAt)}</span> ·{" "}
+                  <span title={formatTime(file.purgeAt)}>Removed for good {formatAgo(file.purgeAt)}</span>
                 </span>
               </span>
               {mayChange && (
@@ -88,5 +98,22 @@ export default function Trash() {
         </Dialog>
       )}
     </>
+  );
+}
+
+function TrashPeriod() {
+  const { project, isOwner, urlOf } = useWorkspace();
+  const { trashDays } = project;
+  return (
+    <p className="dim">
+      {trashDays === 0
+        ? "The trash is off: deleted files are removed for good immediately."
+        : `Deleted files can be restored for ${formatMany(trashDays, "day")}, and count as storage until they are removed for good.`}{" "}
+      {isOwner ? (
+        <Link to={urlOf("settings/project")}>Change the trash period</Link>
+      ) : (
+        "The project’s owner can change the trash period."
+      )}
+    </p>
   );
 }

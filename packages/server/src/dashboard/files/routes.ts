@@ -8,6 +8,7 @@ import { type Budget, dashboardBudget } from "../../files/look-through.ts";
 import { type FoundFile as FoundRow, findFile } from "../../files/queries.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { tallyFiles } from "../../files/tally-files.ts";
+import { listTrashPage } from "../../files/trash.ts";
 import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
 import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
@@ -63,6 +64,25 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
         size: row.size_bytes,
         createdAt: toIso(row.ready_at ?? row.used_at),
         usedAt: toIso(row.used_at),
+      })),
+    };
+  });
+
+  app.get("/trash", { schema: { querystring: PageQuery } }, async ({ actor, query }) => {
+    const { projectId, environment } = actor;
+    const { before, take } = startPage(query);
+    const rows = await deps.db.all(listTrashPage, { projectId, environment, before, take, now: deps.now() });
+    const { shown, ...page } = endPage(rows, take);
+    return {
+      ...page,
+      files: shown.map((row) => ({
+        id: row.id,
+        key: row.key,
+        name: row.name,
+        size: row.size_bytes,
+        type: row.type,
+        deletedAt: toIso(row.updated_at),
+        purgeAt: toIso(row.purge_at),
       })),
     };
   });
