@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
-import { formatBytes } from "../../format.ts";
+import { formatAgo, formatBytes } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
-import { statusLabels, Thumbnail } from "./file-row-parts.tsx";
+import { isNotable, statusOf, Thumbnail } from "./file-row-parts.tsx";
 import type { FileListProps } from "./file-table.tsx";
 import type { FoundFile } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -47,20 +47,23 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
         <Thumbnail key={file.thumbnailUrl} file={file} className="kind" />
       </button>
       <span className="line">
-        <input
-          type="checkbox"
-          aria-label={`Select ${showHidden(file.name)}`}
-          checked={chosen.has(file.id)}
-          onChange={(event) => onChoose([file], event.target.checked)}
-        />
+        <label className="tick-area">
+          <input
+            type="checkbox"
+            aria-label={`Select ${showHidden(file.name)}`}
+            checked={chosen.has(file.id)}
+            onChange={(event) => onChoose([file], event.target.checked)}
+          />
+        </label>
         <button type="button" className="link cut" title={showHidden(file.name)} onClick={() => onOpen(file)}>
           <SafeText text={file.name} />
         </button>
         {file.access === "private" && <Lock />}
       </span>
-      <small>
+      <small className="cut">
         {formatBytes(file.size)}
-        {file.status !== "UPLOADED" && ` · ${statusLabels[file.status]}`}
+        {isNotable(file) && ` · ${statusOf(file)}`}
+        {file.expiresAt !== null && ` · expires ${formatAgo(file.expiresAt)}`}
       </small>
     </li>
   );

@@ -64,14 +64,23 @@ export function Thumbnail({ file, className }: { file: FoundFile; className: str
   );
 }
 
-export const statusLabels: Record<string, string> = {
+const statusLabels: Record<string, string> = {
   UPLOADED: "Uploaded",
   UPLOADING: "Uploading",
   FAILED: "Failed",
   DELETED: "Deleted",
 };
 
-export function StatusTag({ status, scan }: Pick<FoundFile, "status" | "scan">) {
-  if (status === "UPLOADED" && scan === "pending") return <span className="tag warn">Scanning</span>;
-  return <span className={`tag ${status.toLowerCase()}`}>{statusLabels[status]}</span>;
+/** Whether a file is not simply there. */
+export function isNotable({ status, scan }: Pick<FoundFile, "status" | "scan">): boolean {
+  return status !== "UPLOADED" || scan === "pending";
+}
+
+export function statusOf({ status, scan }: Pick<FoundFile, "status" | "scan">): string {
+  return status === "UPLOADED" && scan === "pending" ? "Scanning" : (statusLabels[status] ?? status);
+}
+
+export function StatusTag(file: Pick<FoundFile, "status" | "scan">) {
+  const color = file.status === "UPLOADED" && file.scan === "pending" ? "warn" : file.status.toLowerCase();
+  return <span className={`tag ${color}`}>{statusOf(file)}</span>;
 }

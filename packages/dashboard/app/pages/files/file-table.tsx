@@ -1,10 +1,10 @@
 import { Icon } from "@upstow/kit/icon";
-import { arrowDownIcon, arrowUpIcon } from "@upstow/kit/icons";
+import { arrowDownIcon, arrowUpIcon, clockIcon } from "@upstow/kit/icons";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { formatAgo, formatBytes, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
-import { StatusTag, Thumbnail } from "./file-row-parts.tsx";
+import { isNotable, StatusTag, Thumbnail } from "./file-row-parts.tsx";
 import type { Sort } from "./file-sort.ts";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -36,15 +36,17 @@ export function FileTable(props: FileListProps) {
       <thead>
         <tr aria-rowindex={1}>
           <th className="tick">
-            <input
-              type="checkbox"
-              aria-label="Select all loaded files"
-              ref={(box) => {
-                if (box !== null) box.indeterminate = chosen.size > 0 && !isAllChosen;
-              }}
-              checked={isAllChosen}
-              onChange={(event) => onChoose(files, event.target.checked)}
-            />
+            <label className="tick-area">
+              <input
+                type="checkbox"
+                aria-label="Select all loaded files"
+                ref={(box) => {
+                  if (box !== null) box.indeterminate = chosen.size > 0 && !isAllChosen;
+                }}
+                checked={isAllChosen}
+                onChange={(event) => onChoose(files, event.target.checked)}
+              />
+            </label>
           </th>
           <SortHeader {...props} field="name" label="Name" />
           <th className="type">Type</th>
@@ -97,12 +99,14 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
       }
     >
       <td className="tick">
-        <input
-          type="checkbox"
-          aria-label={`Select ${showHidden(file.name)}`}
-          checked={chosen.has(file.id)}
-          onChange={(event) => onChoose([file], event.target.checked)}
-        />
+        <label className="tick-area">
+          <input
+            type="checkbox"
+            aria-label={`Select ${showHidden(file.name)}`}
+            checked={chosen.has(file.id)}
+            onChange={(event) => onChoose([file], event.target.checked)}
+          />
+        </label>
       </td>
       <td>
         <span className="named">
@@ -116,11 +120,7 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
             <SafeText text={file.name} />
           </button>
           {file.access === "private" && <Lock />}
-          {file.expiresAt !== null && (
-            <span className="tag warn" title={formatTime(file.expiresAt)}>
-              Expires {formatAgo(file.expiresAt)}
-            </span>
-          )}
+          <Marks file={file} />
         </span>
       </td>
       <td className="type dim cut">
@@ -137,6 +137,27 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
         {formatAgo(file.createdAt)}
       </td>
     </tr>
+  );
+}
+
+/** Beside the name; on a phone below it, with the status that has no column there. */
+function Marks({ file }: { file: FoundFile }) {
+  const { expiresAt } = file;
+  if (expiresAt === null && !isNotable(file)) return null;
+  return (
+    <span className="marks">
+      {isNotable(file) && (
+        <span className="state-mark">
+          <StatusTag {...file} />
+        </span>
+      )}
+      {expiresAt !== null && (
+        <span className="tag warn expiry" title={formatTime(expiresAt)}>
+          <Icon of={clockIcon} />
+          <span className="word">Expires</span> {formatAgo(expiresAt)}
+        </span>
+      )}
+    </span>
   );
 }
 

@@ -6,6 +6,7 @@ import { formatBytes, formatCount, formatMany } from "../../format.ts";
 import type { Loaded } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Link } from "../../router.tsx";
+import { useWorkspace } from "../../workspace.ts";
 
 export interface Folder {
   slug: string;
@@ -78,7 +79,15 @@ interface BreadcrumbsProps {
 
 /** The page's heading: in a folder with the way back, and what the folder contains. */
 export function Breadcrumbs({ slug, tally, rootUrl }: BreadcrumbsProps) {
-  if (slug === "") return <h1>Files</h1>;
+  const { environment } = useWorkspace();
+  const mark = environment === "test" && <span className="tag test">Test</span>;
+  if (slug === "")
+    return (
+      <div className="breadcrumbs">
+        <h1>Files</h1>
+        {mark}
+      </div>
+    );
   const folder = tally.data?.folders.find((one) => one.slug === slug);
   return (
     <div className="breadcrumbs">
@@ -89,6 +98,7 @@ export function Breadcrumbs({ slug, tally, rootUrl }: BreadcrumbsProps) {
       <h1 className="cut">
         <SafeText text={slug} />
       </h1>
+      {mark}
       {tally.data !== null && folder !== undefined && (
         <small className="dim">{describe(folder, tally.data.isWhole)}</small>
       )}
