@@ -56,7 +56,15 @@ const shots: Record<string, Shot> = {
   search: { path: "/docs", act: searchFor("presigned") },
   "search-empty": { path: "/docs", act: searchFor("qqqzzzxx") },
   "search-page": { path: "/docs/search?q=webhook" },
+  menu: {
+    path: "/docs/guides/next",
+    act: async (page) => {
+      const summary = page.locator(".pages summary");
+      if (await summary.isVisible()) await summary.click();
+    },
+  },
   missing: { path: "/nowhere" },
+  "link-unknown": { path: "/form/upg_unknown" },
   components: { path: "/components" },
   component: { path: "/components/upload-dropzone", isFull: true },
 };
@@ -85,7 +93,25 @@ try {
   }
   if ("unclaimed".includes(word)) await take("welcome-unclaimed", { path: "/" });
   await claimInstallation(app);
-  for (const [name, shot] of Object.entries(shots)) if (name.includes(word)) await take(name, shot);
+  const body = {
+    routeSlug: "default",
+    maxFiles: 99,
+    maxFileSize: 1_000,
+    allowedTypes: ["text/*", "image/png"],
+  };
+  const { token } = (await app.call("POST", "upload/grants", { key: app.owner.live, body })).body.grant;
+  const links: Record<string, Shot> = {
+    link: { path: `/form/${token}` },
+    "link-refused": {
+      path: `/form/${token}`,
+      act: async (page) => {
+        await page.locator("#upload-files").setInputFiles([{ ...png, buffer: Buffer.alloc(2_000) }, png]);
+        await page.locator('[data-state="done"]').waitFor();
+      },
+    },
+  };
+  for (const [name, shot] of Object.entries({ ...shots, ...links }))
+    if (name.includes(word)) await take(name, shot);
 } finally {
   await browser.close();
   await app.close();
