@@ -8,7 +8,7 @@ const shows = behaviours();
 shows("upload-button", "says on itself how far it is", async ({ site, choose, page }) => {
   site.storage.allow(0);
   await choose(png("a.png", 6_000_000));
-  await page.getByRole("button", { name: /^Uploading [1-9]\d? %$/ }).waitFor();
+  await page.getByRole("button", { name: /^Uploading [1-9]\d?%$/ }).waitFor();
 });
 
 shows("upload-dropzone", "opens the chooser wherever it is clicked, but not in its list", async (stage) => {
