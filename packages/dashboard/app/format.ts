@@ -51,3 +51,16 @@ export function formatAgo(iso: string): string {
   const step = steps.find(([, size]) => Math.abs(seconds) >= size);
   return step === undefined ? "just now" : relative.format(Math.round(seconds / step[1]), step[0]);
 }
+
+/** The same for what is to come. */
+export function formatIn(iso: string): string {
+  const text = formatAgo(iso);
+  return text === "just now" ? "in less than a minute" : text;
+}
+
+/** Such as "in 3 days (Nov 22, 2026, 3:04 PM)". */
+export function formatDeadline(iso: string): string {
+  const text = formatIn(iso);
+  const time = formatTime(iso);
+  return text === time ? time : `${text} (${time})`;
+}

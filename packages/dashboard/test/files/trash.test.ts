@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { putMember } from "../../../server/src/dashboard/members/queries.ts";
+import { deleteEndedFiles } from "../../../server/src/files/delete-files.ts";
 import type { Tenant } from "../../../server/test/support/start-app.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { createUploadClient } from "../../../server/test/support/upload-client.ts";
@@ -56,7 +57,7 @@ test("the trash period is set in the dashboard, and each file says when it was d
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByRole("link", { name: "Trash" }).click();
   const row = page.getByRole("list", { name: "Deleted files" }).getByRole("listitem").first();
-  await page.getByText("Deleted files can be restored for 7 days").waitFor();
+  await page.getByText("Deleted and expired files can be restored for 7 days").waitFor();
   await page.reload();
   await row.getByText("Deleted just now").waitFor();
   await row.getByText("Removed for good in 7 days").waitFor();
@@ -76,5 +77,45 @@ test("only an owner is offered to change the trash period", async () => {
   await page.goto(urlOf(tenant, "settings/project"));
   await page.getByText("Only the project’s owner can").waitFor();
   assert.equal(await page.getByLabel("Keep deleted files for days").count(), 0);
+  await context.close();
+});
+
+test("what is said of an expiry is what happens, with a trash and without", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { projectId, live: key } = tenant;
+  const upload = async (name: string) => {
+    const file = await uploadFile(app, "hello", { key, name });
+    await app.call("PATCH", `files/${file.key}`, { key, body: { expiresIn: 3 * 86_400 } });
+    return file.key.split("/")[2];
+  };
+  const { page, context } = await dashboard.open(tenant.accountId);
+  const showExpiry = async (name: string, end: string) => {
+    await page.goto(urlOf(tenant, `files/${await upload(name)}`));
+    await page.getByText(/^in 3 days \(.+\)$/).waitFor();
+    await page.getByRole("button", { name: "Change expiry" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change expiry" });
+    await dialog.getByText(/^Expires in 3 days \(.+\)\.$/).waitFor();
+    await dialog.getByText(`At that time, the file stops working and ${end}.`).waitFor();
+    await dialog.getByLabel("Expires").selectOption("Never");
+    await dialog.getByText("Removes the expiry.").waitFor();
+  };
+  const expire = async () => {
+    app.clock.advance(4 * 86_400_000);
+    await deleteEndedFiles(app.app.deps);
+    const { files } = (await app.call("GET", "files?status=DELETED", { key })).body;
+    return files.map(({ name }: { name: string }) => name);
+  };
+  await showExpiry("a.txt", "is deleted permanently");
+  assert.deepEqual(await expire(), []);
+
+  await app.call("PATCH", `projects/${projectId}`, { key, body: { trashDays: 7 } });
+  app.clock.advance(-4 * 86_400_000);
+  await showExpiry("b.txt", "goes to the trash for 7 days");
+  await page.goto(urlOf(tenant, "routes"));
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.locator("summary", { hasText: "Expiry and claims" }).click();
+  await page.getByText("Expired files go to the trash for 7 days.").waitFor();
+  assert.deepEqual(await expire(), ["b.txt"]);
   await context.close();
 });

@@ -63,7 +63,7 @@ export function BulkDialog({ task, selection, onDone, onClose }: BulkDialogProps
         {task === "access" && (
           <AccessChoice value={access} note="Takes effect on the next read." onChange={setAccess} />
         )}
-        {task === "expiry" && <ExpiryChoice value={expiry} onChange={setExpiry} />}
+        {task === "expiry" && <ExpiryChoice isOfMany value={expiry} onChange={setExpiry} />}
         {task === "metadata" && (
           <label>
             Metadata (JSON)

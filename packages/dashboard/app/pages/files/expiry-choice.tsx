@@ -1,6 +1,8 @@
+import { endOfFile, endOfFiles } from "../../parts/after-deletion.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { lastMoment, toMoment } from "../../parts/moment.ts";
+import { useWorkspace } from "../../workspace.ts";
 
 /** What was selected: "never", a number of seconds, or "at" with the moment as `<input type="datetime-local">` has it. */
 export interface Expiry {
@@ -27,17 +29,23 @@ export function toChange({ after, at }: Expiry): { expiresIn: number } | { expir
   return { expiresAt: toMoment(new Date(at)) };
 }
 
-export function ExpiryChoice({ value, onChange }: { value: Expiry; onChange: (value: Expiry) => void }) {
+interface ExpiryChoiceProps {
+  isOfMany?: boolean;
+  value: Expiry;
+  onChange: (value: Expiry) => void;
+}
+
+export function ExpiryChoice({ isOfMany = false, value, onChange }: ExpiryChoiceProps) {
+  const { project } = useWorkspace();
   const { after, at } = value;
+  const end = isOfMany
+    ? `the files stop working. Finished uploads ${endOfFiles(project.trashDays)}.`
+    : `the file stops working and ${endOfFile(project.trashDays)}.`;
   return (
     <>
       <Choice
         label="Expires"
-        hint={
-          after === "never"
-            ? "The file is kept until it is deleted."
-            : "The file is deleted at that time and can't be restored."
-        }
+        hint={after === "never" ? "Removes the expiry." : `At that time, ${end}`}
         options={options}
         value={after}
         onChange={(next) => onChange({ after: next, at })}

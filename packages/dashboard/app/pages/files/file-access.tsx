@@ -1,7 +1,7 @@
 import { AUDIENCE_MAX } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatAgo, formatTime } from "../../format.ts";
+import { formatAgo, formatDeadline, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { AccessChoice, accessMeaning } from "../../parts/access-choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -145,7 +145,7 @@ function ChangeExpiry({ file, onSaved }: { file: FoundFile; onSaved: () => void 
   };
   return (
     <Form submit="Save" onSubmit={save}>
-      {file.expiresAt !== null && <p>Expires {formatTime(file.expiresAt)}.</p>}
+      {file.expiresAt !== null && <p>Expires {formatDeadline(file.expiresAt)}.</p>}
       <ExpiryChoice value={expiry} onChange={setExpiry} />
     </Form>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { formatAgo, formatBytes } from "../../format.ts";
+import { formatBytes, formatIn } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { isNotable, statusOf, Thumbnail } from "./file-row-parts.tsx";
@@ -63,7 +63,7 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
       <small className="cut">
         {formatBytes(file.size)}
         {isNotable(file) && ` · ${statusOf(file)}`}
-        {file.expiresAt !== null && ` · expires ${formatAgo(file.expiresAt)}`}
+        {file.expiresAt !== null && ` · expires ${formatIn(file.expiresAt)}`}
       </small>
     </li>
   );

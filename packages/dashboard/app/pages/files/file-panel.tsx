@@ -3,7 +3,7 @@ import { Icon } from "@upstow/kit/icon";
 import { chevronDownIcon, chevronUpIcon, downloadIcon, externalLinkIcon, trashIcon } from "@upstow/kit/icons";
 import { useEffect, useEffectEvent, useState } from "react";
 import { ApiError } from "../../api.ts";
-import { formatAgo, formatBytes, formatMany, formatTime } from "../../format.ts";
+import { formatBytes, formatDeadline, formatMany, formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -254,15 +254,13 @@ function Facts({ file, measures }: { file: FoundFile; measures: Measures | null 
       {file.expiresAt !== null && (
         <>
           <dt>Expires</dt>
-          <dd>
-            {formatAgo(file.expiresAt)} ({formatTime(file.expiresAt)})
-          </dd>
+          <dd>{formatDeadline(file.expiresAt)}</dd>
         </>
       )}
       {file.claimBy !== null && (
         <>
           <dt>Claim by</dt>
-          <dd>{formatTime(file.claimBy)}</dd>
+          <dd>{formatDeadline(file.claimBy)}</dd>
         </>
       )}
       {file.sha256 !== null && (

@@ -1,7 +1,7 @@
 import { Icon } from "@upstow/kit/icon";
 import { arrowDownIcon, arrowUpIcon, clockIcon } from "@upstow/kit/icons";
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { formatAgo, formatBytes, formatTime } from "../../format.ts";
+import { formatAgo, formatBytes, formatIn, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { isNotable, StatusTag, Thumbnail } from "./file-row-parts.tsx";
@@ -154,7 +154,7 @@ function Marks({ file }: { file: FoundFile }) {
       {expiresAt !== null && (
         <span className="tag warn expiry" title={formatTime(expiresAt)}>
           <Icon of={clockIcon} />
-          <span className="word">Expires</span> {formatAgo(expiresAt)}
+          <span className="word">Expires</span> {formatIn(expiresAt)}
         </span>
       )}
     </span>

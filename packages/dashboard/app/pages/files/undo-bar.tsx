@@ -1,4 +1,5 @@
 import { formatMany } from "../../format.ts";
+import { endOfFiles } from "../../parts/after-deletion.ts";
 import { Failure } from "../../parts/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import type { FoundFile } from "./found-file.ts";
@@ -30,8 +31,7 @@ function describe(waiting: Deletion, files: FoundFile[], trashDays: number): str
   const others =
     "ids" in waiting ? files.filter(({ id, status }) => waiting.ids.has(id) && status !== "UPLOADED") : [];
   if (trashDays === 0 || others.length === count) return `${some} will be deleted permanently.`;
-  const days = formatMany(trashDays, "day");
   return "ids" in waiting && others.length === 0
-    ? `${some} will go to the trash for ${days}.`
-    : `${some} will be deleted. Finished uploads go to the trash for ${days}.`;
+    ? `${some} will go to the trash for ${formatMany(trashDays, "day")}.`
+    : `${some} will be deleted. Finished uploads ${endOfFiles(trashDays)}.`;
 }

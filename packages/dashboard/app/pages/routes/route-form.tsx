@@ -11,6 +11,7 @@ import {
 import { type ReactNode, useState } from "react";
 import { callApi } from "../../api.ts";
 import { AccessChoice } from "../../parts/access-choice.tsx";
+import { endOfFiles } from "../../parts/after-deletion.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/fields.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -157,14 +158,16 @@ function Inspection({ before, values, set }: PartProps) {
 }
 
 function Lifetime({ before, values, set }: PartProps) {
+  const { project } = useWorkspace();
+  const end = endOfFiles(project.trashDays);
   return (
     <Section
       title="Expiry and claims"
       isUsed={before.expireAfterDays !== "" || before.claimWithin.text !== ""}
     >
       <Field
-        label="Delete files after days"
-        hint="Counted from each upload. Leave empty to keep files."
+        label="Files expire after days"
+        hint={`Counted from the start of an upload, unless it sets its own expiry. Expired files ${end}.`}
         type="number"
         required={false}
         min={1}
@@ -179,7 +182,7 @@ function Lifetime({ before, values, set }: PartProps) {
         units={timeUnits}
         max={CLAIM_WITHIN_MAX_SEC}
         placeholder="No claim needed"
-        hint="Uploads that your backend doesn't claim in this time are deleted. At most 30 days."
+        hint={`Up to 30 days from completion. Files that your backend doesn't claim by then ${end}.`}
         value={values.claimWithin}
         onChange={(claimWithin) => set({ claimWithin })}
       />

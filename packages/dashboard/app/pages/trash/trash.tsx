@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatAgo, formatBytes, formatMany, formatTime } from "../../format.ts";
+import { formatAgo, formatBytes, formatIn, formatMany, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -69,7 +69,7 @@ export default function Trash() {
                 </span>
                 <span className="dim">
                   <span title={formatTime(file.deletedAt)}>Deleted {formatAgo(file.deletedAt)}</span> ·{" "}
-                  <span title={formatTime(file.purgeAt)}>Removed for good {formatAgo(file.purgeAt)}</span>
+                  <span title={formatTime(file.purgeAt)}>Removed for good {formatIn(file.purgeAt)}</span>
                 </span>
               </span>
               {mayChange && (
@@ -107,8 +107,8 @@ function TrashPeriod() {
   return (
     <p className="dim">
       {trashDays === 0
-        ? "The trash is off: deleted files are removed for good immediately."
-        : `Deleted files can be restored for ${formatMany(trashDays, "day")}, and count as storage until they are removed for good.`}{" "}
+        ? "The trash is off: deleted and expired files are removed for good immediately."
+        : `Deleted and expired files can be restored for ${formatMany(trashDays, "day")}, and count as storage until they are removed for good.`}{" "}
       {isOwner ? (
         <Link to={urlOf("settings/project")}>Change the trash period</Link>
       ) : (
