@@ -1,5 +1,7 @@
+import { Icon } from "@upstow/kit/icon";
+import { clockIcon } from "@upstow/kit/icons";
 import { useEffect, useRef, useState } from "react";
-import { formatBytes, formatIn } from "../../format.ts";
+import { formatBytes, formatIn, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { isNotable, statusOf, Thumbnail } from "./file-row-parts.tsx";
@@ -61,9 +63,17 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
         {file.access === "private" && <Lock />}
       </span>
       <small className="cut">
-        {formatBytes(file.size)}
-        {isNotable(file) && ` · ${statusOf(file)}`}
-        {file.expiresAt !== null && ` · expires ${formatIn(file.expiresAt)}`}
+        {/* There is room for two. */}
+        {(!isNotable(file) || file.expiresAt === null) && formatBytes(file.size)}
+        {isNotable(file) && file.expiresAt === null && " · "}
+        {isNotable(file) && statusOf(file)}
+        {file.expiresAt !== null && (
+          <span title={formatTime(file.expiresAt)}>
+            {" · "}
+            <Icon of={clockIcon} />
+            <span className="visually-hidden">Expires</span> {formatIn(file.expiresAt)}
+          </span>
+        )}
       </small>
     </li>
   );
