@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MB, TIERS } from "@upstow/contract";
 import { sql } from "#kysely";
+import type { Queryable } from "../src/db/database.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { statement } from "../src/db/statement.ts";
 import { changeAccount } from "../src/projects/accounts/accounts.ts";
@@ -134,19 +135,14 @@ describe("usage counted by two instances", () => {
     const { projectId, live } = await apps[0].createTenant("pro");
     const client = createUploadClient(apps[1], live);
     await client.upload();
-    const [holds, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const nothing = { storedBytes: 0, reservedBytes: 0, uploads: 0, reservedUploads: 0 };
     const period = new Date(apps[0].clock.now()).toISOString().slice(0, 7);
-    const frozen = apps[0].app.deps.db.transact(async (tx) => {
-      await addUsage(tx, { ...nothing, projectId, environment: "live", period });
-      holds.resolve();
-      await goesOn.promise;
-    });
-    await holds.promise;
+    const goOn = await standStillIn(apps[0], (tx) =>
+      addUsage(tx, { ...nothing, projectId, environment: "live", period }),
+    );
     await client.upload();
     await client.remove((await client.upload()).key);
-    goesOn.resolve();
-    await frozen;
+    await goOn();
     await assertCountersMatch(apps[0], projectId, { live: 3 });
   });
 
@@ -156,21 +152,28 @@ describe("usage counted by two instances", () => {
     const { projectId, live } = await apps[0].createTenant("pro");
     const client = createUploadClient(apps[1], live);
     await client.upload();
-    const [holds, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { db } = apps[0].app.deps;
-    await db.migrate((tx) => tx.script(addEmptyShares));
-    const frozen = db.transact(async (tx) => {
-      await tx.run(holdShares, { projectId });
-      holds.resolve();
-      await goesOn.promise;
-    });
-    await holds.promise;
+    await apps[0].app.deps.db.migrate((tx) => tx.script(addEmptyShares));
+    const goOn = await standStillIn(apps[0], (tx) => tx.run(holdShares, { projectId }));
     await client.upload();
-    goesOn.resolve();
-    await frozen;
+    await goOn();
     await assertCountersMatch(apps[0], projectId, { live: 2 });
   });
 });
+
+/** Stops in the middle of a transaction, until the result is called. */
+async function standStillIn(app: TestApp, work: (tx: Queryable) => Promise<unknown>) {
+  const [holds, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const frozen = app.app.deps.db.transact(async (tx) => {
+    await work(tx);
+    holds.resolve();
+    await goesOn.promise;
+  });
+  await holds.promise;
+  return async () => {
+    goesOn.resolve();
+    await frozen;
+  };
+}
 
 async function assertReserved(app: TestApp, key: string, bytes: number): Promise<void> {
   assert.equal((await usageOf(app, key)).reservedBytes, bytes);

@@ -13,6 +13,7 @@ const sources = new Map<string, { type: string; read: () => string | Buffer }>([
   ["/assets/site.css", { type: css, read: () => readKitStyles() + read("site.css") }],
   ["/assets/site.js", { type: javascript, read: () => read("site.js") }],
   ["/assets/theme.js", { type: javascript, read: () => read("theme.js") }],
+  ["/assets/drop.js", { type: javascript, read: () => read("drop.js") }],
   ["/assets/upload.css", { type: css, read: () => read("drop.css") + read("upload.css") }],
   ["/assets/upload.js", { type: javascript, read: () => read("upload.js") }],
   ["/assets/welcome.css", { type: css, read: () => read("drop.css") + read("welcome.css") }],

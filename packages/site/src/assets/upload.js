@@ -1,4 +1,6 @@
 // The page of an upload link. Each file is a form of its own, so that each has its progress and its answer.
+import { formatSize, make, takeDrops } from "./drop.js";
+
 const form = document.querySelector("[data-upload]");
 const input = form.querySelector("input");
 const zone = form.querySelector("label");
@@ -15,33 +17,10 @@ input.addEventListener("change", () => {
   add(input.files);
   input.value = "";
 });
-zone.addEventListener("dragover", (event) => {
-  event.preventDefault();
-  zone.dataset.over = "";
-});
-zone.addEventListener("dragleave", () => delete zone.dataset.over);
-zone.addEventListener("drop", (event) => {
-  event.preventDefault();
-  delete zone.dataset.over;
-  add(event.dataTransfer.files);
-});
+takeDrops(zone, add);
 addEventListener("beforeunload", (event) => {
   if (isSending) event.preventDefault();
 });
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-function formatSize(bytes) {
-  const units = ["bytes", "KB", "MB", "GB"];
-  const power = bytes < 1 ? 0 : Math.min(3, Math.floor(Math.log(bytes) / Math.log(1024)));
-  const amount = bytes / 1024 ** power;
-  return `${Number.isInteger(amount) || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
-}
 
 function add(files) {
   for (const file of files) {

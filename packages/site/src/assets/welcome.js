@@ -1,22 +1,10 @@
 // The dropzone of the welcome page: a real upload into the owner's sandbox, with its event as it arrives.
+import { formatSize, make, takeDrops } from "./drop.js";
+
 const panel = document.querySelector("[data-welcome]");
 const icons = {
   upload: panel.querySelector("svg"),
 };
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-const formatSize = (bytes) =>
-  bytes < 1024
-    ? `${bytes} bytes`
-    : bytes < 1024 ** 2
-      ? `${(bytes / 1024).toFixed(1)} KB`
-      : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 
 async function call(path, body) {
   const response = await fetch(`/welcome/${path}`, {
@@ -84,17 +72,7 @@ function showDropzone(maxBytes, problem) {
   const status = make("p", { role: "status", class: "problem" }, problem ?? "");
   panel.replaceChildren(input, zone, status);
   input.addEventListener("change", () => input.files[0] && upload(input.files[0], maxBytes));
-  zone.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    zone.dataset.over = "";
-  });
-  zone.addEventListener("dragleave", () => delete zone.dataset.over);
-  zone.addEventListener("drop", (event) => {
-    event.preventDefault();
-    delete zone.dataset.over;
-    const [file] = event.dataTransfer.files;
-    if (file) upload(file, maxBytes);
-  });
+  takeDrops(zone, ([file]) => file && upload(file, maxBytes));
   if (problem) input.focus();
 }
 

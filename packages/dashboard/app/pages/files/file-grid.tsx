@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { formatBytes, formatIn, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
-import { isNotable, statusOf, Thumbnail } from "./file-row-parts.tsx";
+import { isNotable, SelectBox, statusOf, Thumbnail } from "./file-row-parts.tsx";
 import type { FileListProps } from "./file-table.tsx";
 import type { FoundFile } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -49,14 +49,7 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
         <Thumbnail key={file.thumbnailUrl} file={file} className="kind" />
       </button>
       <span className="line">
-        <label className="tick-area">
-          <input
-            type="checkbox"
-            aria-label={`Select ${showHidden(file.name)}`}
-            checked={chosen.has(file.id)}
-            onChange={(event) => onChoose([file], event.target.checked)}
-          />
-        </label>
+        <SelectBox file={file} chosen={chosen} onChoose={onChoose} />
         <button type="button" className="link cut" title={showHidden(file.name)} onClick={() => onOpen(file)}>
           <SafeText text={file.name} />
         </button>

@@ -9,6 +9,7 @@ import {
   fileTextIcon,
 } from "@upstow/kit/icons";
 import { type CSSProperties, useEffect, useRef, useState } from "react";
+import { showHidden } from "../../parts/safe-text.tsx";
 import { type FoundFile, placeholderOf } from "./found-file.ts";
 
 const icons: [type: RegExp, icon: string][] = [
@@ -83,4 +84,23 @@ export function statusOf({ status, scan }: Pick<FoundFile, "status" | "scan">): 
 export function StatusTag(file: Pick<FoundFile, "status" | "scan">) {
   const color = file.status === "UPLOADED" && file.scan === "pending" ? "warn" : file.status.toLowerCase();
   return <span className={`tag ${color}`}>{statusOf(file)}</span>;
+}
+
+interface SelectBoxProps {
+  file: FoundFile;
+  chosen: ReadonlySet<string>;
+  onChoose: (files: FoundFile[], isChosen: boolean) => void;
+}
+
+export function SelectBox({ file, chosen, onChoose }: SelectBoxProps) {
+  return (
+    <label className="tick-area">
+      <input
+        type="checkbox"
+        aria-label={`Select ${showHidden(file.name)}`}
+        checked={chosen.has(file.id)}
+        onChange={(event) => onChoose([file], event.target.checked)}
+      />
+    </label>
+  );
 }

@@ -4,7 +4,7 @@ import { type KeyboardEvent, useEffect, useRef } from "react";
 import { formatAgo, formatBytes, formatIn, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
-import { isNotable, StatusTag, Thumbnail } from "./file-row-parts.tsx";
+import { isNotable, SelectBox, StatusTag, Thumbnail } from "./file-row-parts.tsx";
 import type { Sort } from "./file-sort.ts";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -99,14 +99,7 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
       }
     >
       <td className="tick">
-        <label className="tick-area">
-          <input
-            type="checkbox"
-            aria-label={`Select ${showHidden(file.name)}`}
-            checked={chosen.has(file.id)}
-            onChange={(event) => onChoose([file], event.target.checked)}
-          />
-        </label>
+        <SelectBox file={file} chosen={chosen} onChoose={onChoose} />
       </td>
       <td>
         <span className="named">
