@@ -277,6 +277,14 @@ onAnyDatabase("files and deliveries in the dashboard", (database) => {
     });
     assert.equal(files.length, 4);
     for (const { name, thumbnailUrl } of files) assert.equal(thumbnailUrl, null, name);
+    // From before images were read.
+    await insertManyFiles(app, {
+      projectId,
+      count: 1,
+      describe: () => ({ name: "a.gif", type: "image/gif" }),
+    });
+    const [old] = (await owner("GET", `${inLive}/search`)).body.files;
+    assert.match(old.thumbnailUrl, /a\.gif/);
   });
 
   test("images have a thumbnail and can be tried out, which costs nothing; a URL costs a unit", async () => {

@@ -18,7 +18,7 @@ interface FoundFile extends FileListItem {
    * which needs a link.
    */
   contentUrl: string | null;
-  /** Only of an image that can be rendered, so that no page asks for a thumbnail in vain. */
+  /** Not of an image that is known to be damaged or too large, so that no page asks for a thumbnail in vain. */
   thumbnailUrl: string | null;
   /** Whether it may still get a thumbnail, because it is about to be read. */
   isThumbnailDue: boolean;
@@ -44,7 +44,7 @@ export async function showFile(
   return {
     ...toListItem(cdnFor(config, actor), row),
     contentUrl: row.access === "private" || !isReadable(row) ? null : fileUrl(config, row.key),
-    thumbnailUrl: isOurs && isRenderable(facts) ? await signThumbnail(deps, signer, row) : null,
+    thumbnailUrl: isOurs && isRenderable(row, facts) ? await signThumbnail(deps, signer, row) : null,
     isThumbnailDue: isOurs && row.facts_due_at !== null,
     placeholder: facts?.thumbhash ?? null,
   };
@@ -56,9 +56,12 @@ async function signThumbnail(deps: Deps, signer: VariantSigner, file: FoundRow):
   return signUrl(deps.config, signer, wanted).url;
 }
 
-/** Facts come from the first frame alone; a thumbnail needs all of them. */
-function isRenderable(facts: ImageFacts | null): boolean {
-  if (facts === null) return false;
+/**
+ * Facts come from the first frame alone; a thumbnail needs all of them. An image that is never going to be read was
+ * uploaded before there were facts.
+ */
+function isRenderable({ image, facts_due_at: dueAt }: FoundRow, facts: ImageFacts | null): boolean {
+  if (facts === null) return image === null && dueAt === null;
   const { width, height, frames } = facts;
   return Math.max(width * height, thumbnail.width * thumbnail.height) * frames <= maxPixels;
 }
