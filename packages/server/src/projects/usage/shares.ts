@@ -43,6 +43,9 @@ const missingShare = (p: Month) =>
       where project_id = ${p.projectId} and environment = ${p.environment} and period = ${p.period})
     order by random() limit 1)`;
 
+/** All others are taken: the upload waits for one of them. */
+const anyShare = sql<number>`cast(floor(random() * ${sql.lit(mostShares)}) as bigint)`;
+
 /** One statement, so that it can go with the commit. */
 const addToShare = statement((q, p: UsageChange) =>
   q
@@ -51,7 +54,7 @@ const addToShare = statement((q, p: UsageChange) =>
       project_id: p.projectId,
       environment: p.environment,
       period: p.period,
-      share: sql<number>`coalesce(${freeShare(p)}, ${missingShare(p)}, 0)`,
+      share: sql<number>`coalesce(${freeShare(p)}, ${missingShare(p)}, ${anyShare})`,
       stored_bytes: p.storedBytes,
       reserved_bytes: p.reservedBytes,
       uploads: p.uploads,
