@@ -45,18 +45,18 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-export function formatAgo(iso: string): string {
+function formatRelative(iso: string, underAMinute: string): string {
   const seconds = (Date.parse(iso) - Date.now()) / 1000;
   if (Math.abs(seconds) > 30 * 86_400) return formatTime(iso);
   const step = steps.find(([, size]) => Math.abs(seconds) >= size);
-  return step === undefined ? "just now" : relative.format(Math.round(seconds / step[1]), step[0]);
+  return step === undefined ? underAMinute : relative.format(Math.round(seconds / step[1]), step[0]);
 }
 
-/** The same for what is to come. */
-export function formatIn(iso: string): string {
-  const text = formatAgo(iso);
-  return text === "just now" ? "in less than a minute" : text;
-}
+/** For what has happened. */
+export const formatAgo = (iso: string): string => formatRelative(iso, "just now");
+
+/** For what is to come. */
+export const formatIn = (iso: string): string => formatRelative(iso, "in less than a minute");
 
 /** Such as "in 3 days (Nov 22, 2026, 3:04 PM)". */
 export function formatDeadline(iso: string): string {

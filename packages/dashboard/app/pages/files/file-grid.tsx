@@ -43,6 +43,7 @@ export function FileGrid(props: FileListProps) {
 }
 
 function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundFile }) {
+  const facts = [formatBytes(file.size), ...(isNotable(file) ? [statusOf(file)] : [])];
   return (
     <li className={chosen.has(file.id) ? "tile selected" : "tile"}>
       <button type="button" className="picture" tabIndex={-1} aria-hidden="true" onClick={() => onOpen(file)}>
@@ -56,10 +57,8 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
         {file.access === "private" && <Lock />}
       </span>
       <small className="cut">
-        {/* There is room for two. */}
-        {(!isNotable(file) || file.expiresAt === null) && formatBytes(file.size)}
-        {isNotable(file) && file.expiresAt === null && " · "}
-        {isNotable(file) && statusOf(file)}
+        {/* There is room for two facts, of which the expiry is one. */}
+        {(file.expiresAt === null ? facts : facts.slice(-1)).join(" · ")}
         {file.expiresAt !== null && (
           <span title={formatTime(file.expiresAt)}>
             {" · "}

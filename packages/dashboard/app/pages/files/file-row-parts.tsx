@@ -72,17 +72,19 @@ const statusLabels: Record<string, string> = {
   DELETED: "Deleted",
 };
 
+type State = Pick<FoundFile, "status" | "scan">;
+
+const isScanning = ({ status, scan }: State) => status === "UPLOADED" && scan === "pending";
+
 /** Whether a file is not simply there. */
-export function isNotable({ status, scan }: Pick<FoundFile, "status" | "scan">): boolean {
-  return status !== "UPLOADED" || scan === "pending";
+export const isNotable = (file: State): boolean => file.status !== "UPLOADED" || isScanning(file);
+
+export function statusOf(file: State): string {
+  return isScanning(file) ? "Scanning" : (statusLabels[file.status] ?? file.status);
 }
 
-export function statusOf({ status, scan }: Pick<FoundFile, "status" | "scan">): string {
-  return status === "UPLOADED" && scan === "pending" ? "Scanning" : (statusLabels[status] ?? status);
-}
-
-export function StatusTag(file: Pick<FoundFile, "status" | "scan">) {
-  const color = file.status === "UPLOADED" && file.scan === "pending" ? "warn" : file.status.toLowerCase();
+export function StatusTag(file: State) {
+  const color = isScanning(file) ? "warn" : file.status.toLowerCase();
   return <span className={`tag ${color}`}>{statusOf(file)}</span>;
 }
 
