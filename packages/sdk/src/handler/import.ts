@@ -71,12 +71,13 @@ export async function startImport<Context>(
   return { token: await tools.seal.seal("import", upload, importLifeMs) };
 }
 
-/** The service says which field it refuses; whoever pasted a URL knows of one only. */
+const fieldName = "url: ";
+
+/** The reason for a rejected URL without the name of the API's field, which means nothing to the visitor. */
 function withoutField(error: unknown): never {
-  const { code, status, suggestion, details } = error as UpstowError;
-  const [refused] = details ?? [];
-  if (refused?.path !== "url" || !/^[A-Z]/.test(refused.message)) throw error;
-  throw new UpstowError(refused.message, { code, status, suggestion, details });
+  const { code, status, message, suggestion, details } = error as UpstowError;
+  if (!message.startsWith(fieldName)) throw error;
+  throw new UpstowError(message.slice(fieldName.length), { code, status, suggestion, details });
 }
 
 const nothing = { receivedBytes: 0, totalBytes: null };
