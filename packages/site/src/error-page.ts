@@ -4,20 +4,16 @@ export interface ShownError {
   status: number;
   message: string;
   suggestion: string | undefined;
+  deadLink: keyof typeof deadLinks | undefined;
   requestId: string;
 }
 
-/** Headings for the API's messages about links that no longer work: their visitors know no grants and no API. */
-const endings: [message: RegExp, heading: string][] = [
-  [/^(?:The upload grant has )?expired\b/, "This link has expired"],
-  [/^(?:The upload grant is )?used up\b/, "This link has already been used"],
-  [/^revoked$/, "This link has been revoked"],
-  [/^The upload grant is unknown\b/, "This link is not valid"],
-];
-
-/** What has happened to a visitor's link; undefined if the error is about anything else. */
-export const findEnding = ({ message }: ShownError): string | undefined =>
-  endings.find(([pattern]) => pattern.test(message))?.[1];
+const deadLinks = {
+  expired: "This link has expired",
+  "used up": "This link has already been used",
+  revoked: "This link has been revoked",
+  unknown: "This link is not valid",
+};
 
 const links = `<form class="search-form" role="search" action="/docs/search"><input class="input" type="search" name="q" aria-label="Search the docs" placeholder="Search the docs" maxlength="200"><button class="button primary">Search</button></form>
 <p class="actions"><a class="button" href="/">Home</a><a class="button" href="/docs">Docs</a><a class="button" href="/dashboard">Dashboard</a></p>
@@ -25,17 +21,16 @@ const links = `<form class="search-form" role="search" action="/docs/search"><in
 
 /** The page shown for a failed URL in a browser. Other clients get the same as JSON. */
 export function renderErrorBody(error: ShownError): string {
-  const { status, requestId } = error;
-  const ending = findEnding(error);
+  const { status, requestId, deadLink } = error;
   const { heading, advice } =
-    ending === undefined
+    deadLink === undefined
       ? describe(error)
-      : { heading: ending, advice: "Request a new link from the site that gave you this one." };
+      : { heading: deadLinks[deadLink], advice: "Request a new link from the site that gave you this one." };
   return `<main id="content" class="error-page">
 <p class="error-code">${status}</p>
 <h1>${escapeHtml(heading)}</h1>
 <p class="lead">${escapeHtml(advice)}</p>
-${ending === undefined ? links : ""}<p class="dim">Request ID <code>${escapeHtml(requestId)}</code></p>
+${deadLink === undefined ? links : ""}<p class="dim">Request ID <code>${escapeHtml(requestId)}</code></p>
 </main>`;
 }
 

@@ -11,7 +11,7 @@ import {
 import { findAsset } from "./assets.ts";
 import { renderDocsHome } from "./docs-home.ts";
 import { renderDocPage, renderSearchPage } from "./docs-pages.ts";
-import { findEnding, renderErrorBody, type ShownError } from "./error-page.ts";
+import { renderErrorBody, type ShownError } from "./error-page.ts";
 import { renderHome } from "./home.ts";
 import { renderShell } from "./layout.ts";
 import { renderLlmsText } from "./llms-text.ts";
@@ -90,7 +90,7 @@ export function openSite({ publicUrl, version, api }: SiteOptions): Site {
         section: "none",
         body: renderErrorBody(error),
         version,
-        isBare: findEnding(error) !== undefined,
+        isBare: error.deadLink !== undefined,
       }),
     async renderSearch(query) {
       const body = renderSearchPage(query, await docs().search(query, 20));

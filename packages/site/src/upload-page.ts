@@ -1,5 +1,6 @@
 import { drawIcon } from "@upstow/kit/draw-icon";
 import { cloudUploadIcon } from "@upstow/kit/icons";
+import { formatSize } from "./assets/drop.js";
 import { escapeHtml } from "./escape.ts";
 
 /** What the holder of an upload grant may still send. */
@@ -53,11 +54,4 @@ export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): s
 <ul class="sent" aria-label="Files"></ul>
 <p role="status" class="visually-hidden"></p>
 </main>`;
-}
-
-function formatSize(bytes: number): string {
-  const units = ["bytes", "KB", "MB", "GB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(1024)));
-  const amount = bytes / 1024 ** power;
-  return `${Number.isInteger(amount) || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${units[power]}`;
 }

@@ -7,8 +7,12 @@ export interface AppErrorOptions {
   /** For codes with several statuses, such as 413 for a VALIDATION_ERROR. */
   status?: number;
   headers?: Record<string, string>;
+  /** Why a link no longer works: its visitors get a page in words that need no API. */
+  deadLink?: DeadLink;
   cause?: unknown;
 }
+
+export type DeadLink = "expired" | "used up" | "revoked" | "unknown";
 
 /** A failure whose message is shown to the caller. Anything else becomes INTERNAL_ERROR. */
 export class AppError extends Error {
@@ -18,6 +22,7 @@ export class AppError extends Error {
   readonly suggestion: string | undefined;
   readonly details: ErrorDetail[] | undefined;
   readonly headers: Record<string, string>;
+  readonly deadLink: DeadLink | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -26,6 +31,7 @@ export class AppError extends Error {
     this.suggestion = options.suggestion;
     this.details = options.details;
     this.headers = options.headers ?? {};
+    this.deadLink = options.deadLink;
   }
 }
 

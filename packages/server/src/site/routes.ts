@@ -60,8 +60,9 @@ export function createSiteLoader({ config }: Pick<Deps, "config">, api: () => Ap
 export function createErrorPages(deps: Pick<Deps, "config" | "customHosts">, site: LoadSite): ErrorPages {
   return async (error, request) => {
     if ((await deps.customHosts.findProject(request.host)) !== null) return null;
-    const { status, message, suggestion } = error;
-    const html = (await site()).renderError({ status, message, suggestion, requestId: request.id });
+    const { status, message, suggestion, deadLink } = error;
+    const shown = { status, message, suggestion, deadLink, requestId: request.id };
+    const html = (await site()).renderError(shown);
     const own = pageSources(deps.config, request);
     const policy = policyFor(own, callsOf(own));
     return {

@@ -2,10 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { Deps } from "../deps.ts";
 import { limitGuessing } from "../files/uploads/doors/door-routes.ts";
 import { checkOpen, getHeldGrant } from "../files/uploads/grants/grant.ts";
-import { getServingRoute } from "../files/uploads/request-upload.ts";
-import { sizeLimit } from "../files/uploads/rules.ts";
+import { getGrantedRoute, largestFile } from "../files/uploads/request-upload.ts";
 import { pageSources } from "../http/static-file.ts";
-import { notFound } from "../kernel/errors.ts";
 import { type LoadSite, pageHeaders, policyFor } from "./routes.ts";
 
 /** A form's URL as a link: opened in a browser, it is a page to upload with. */
@@ -17,16 +15,12 @@ export function uploadPageRoutes(app: FastifyInstance, deps: Deps, site: LoadSit
       const held = await getHeldGrant(deps, request.params.token).catch((error) =>
         limitGuessing(request, deps, error),
       );
-      const { actor, grant } = held;
+      const { grant } = held;
       checkOpen(grant, deps.now());
-      if (grant.route_slug === null) throw notFound("The file route of this upload grant was");
-      const route = await getServingRoute(deps, actor, grant.route_slug);
+      const route = await getGrantedRoute(deps, held);
       const html = (await site()).renderUpload({
         filesLeft: grant.max_files - grant.taken_files,
-        maxBytes: Math.min(
-          sizeLimit(route, actor.tier),
-          grant.max_file_size_bytes ?? Number.POSITIVE_INFINITY,
-        ),
+        maxBytes: largestFile(route, held),
         types: JSON.parse(grant.allowed_types ?? route.allowed_types),
       });
       const own = pageSources(deps.config, request);

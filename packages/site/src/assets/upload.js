@@ -1,4 +1,4 @@
-// The page of an upload link. Each file is a form of its own, so that each has its progress and its answer.
+// The page of an upload link. It sends each file as a separate form, to show its progress and its result.
 import { formatSize, make, takeDrops } from "./drop.js";
 
 const form = document.querySelector("[data-upload]");

@@ -149,6 +149,19 @@ export interface Uploader {
   grant: Readonly<FoundUploadGrant> | null;
 }
 
+export async function getGrantedRoute(
+  deps: Deps,
+  { actor, grant }: { actor: Actor; grant: Readonly<FoundUploadGrant> },
+): Promise<FileRouteRow> {
+  if (grant.route_slug === null) throw notFound("The file route of this upload grant was");
+  return getServingRoute(deps, actor, grant.route_slug);
+}
+
+/** As the plan, the route and the grant allow. */
+export function largestFile(route: FileRouteRow, { actor, grant }: Uploader): number {
+  return Math.min(sizeLimit(route, actor.tier), grant?.max_file_size_bytes ?? Number.POSITIVE_INFINITY);
+}
+
 /** A file that arrives through a door other than the JSON API. */
 export interface ArrivingFile {
   fileName: string;
@@ -173,14 +186,13 @@ export async function openArrival(
 ): Promise<FileRow> {
   if (grant !== null) checkOpen(grant, deps.now());
   const metadata = serialiseMetadata({ ...wanted.metadata, ...(grant && JSON.parse(grant.metadata)) });
-  if (grant !== null && grant.route_slug === null) throw notFound("The file route of this upload grant was");
-  const route = await getServingRoute(deps, actor, grant?.route_slug ?? wanted.routeSlug);
+  const route =
+    grant === null
+      ? await getServingRoute(deps, actor, wanted.routeSlug)
+      : await getGrantedRoute(deps, { actor, grant });
   checkType(route, wanted.contentType);
   if (grant !== null) checkGrantedType(grant, wanted.contentType);
-  const limit = Math.min(
-    sizeLimit(route, actor.tier),
-    grant?.max_file_size_bytes ?? Number.POSITIVE_INFINITY,
-  );
+  const limit = largestFile(route, { actor, grant });
   const fileSize = wanted.fileSize ?? Math.min(limit, wanted.mostBytes ?? limit);
   if (fileSize > limit) throw tooLarge(fileSize, limit, { status: 413 });
   const body = {

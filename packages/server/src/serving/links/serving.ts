@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../deps.ts";
 import { hasEnded } from "../../files/life.ts";
 import { nameFile } from "../../files/serialize.ts";
-import { AppError, fileNotFound } from "../../kernel/errors.ts";
+import { AppError, type DeadLink, fileNotFound } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ServedObject, secretAddress, sendObject } from "../send-object.ts";
 import { createServedFiles } from "../stored-bytes.ts";
@@ -135,8 +135,9 @@ function toServed(file: ReadableFile, { shown, countedId }: LinkFacts, name: str
 
 const toPlain = createServedFiles(() => ({ privacy: "private", mayBeShared: false }));
 
-function over(reason: "expired" | "used up" | "revoked"): AppError {
+function over(reason: DeadLink): AppError {
   return new AppError("FORBIDDEN", reason, {
+    deadLink: reason,
     suggestion: "Request a new link from the site that gave you this one.",
     headers: { "cache-control": "no-store", "access-control-allow-origin": "*", ...secretAddress },
   });

@@ -5,7 +5,7 @@ import { inSteps } from "../../../db/job-leases.ts";
 import type { FileRouteRow, UploadGrantRow } from "../../../db/schema.ts";
 import type { Deps } from "../../../deps.ts";
 import type { Actor } from "../../../kernel/actor.ts";
-import { AppError, invalid, notFound } from "../../../kernel/errors.ts";
+import { AppError, type DeadLink, invalid, notFound } from "../../../kernel/errors.ts";
 import { createId, isId } from "../../../kernel/ids.ts";
 import { isoTime } from "../../../kernel/iso-time.ts";
 import type { Keyring } from "../../../kernel/security/keyring.ts";
@@ -122,20 +122,21 @@ export async function getHeldGrant(deps: Deps, token: string): Promise<{ actor: 
   if (grant === null)
     throw new AppError("UNAUTHORIZED", "The upload grant is unknown, or was revoked together with its key.", {
       suggestion: askAgain,
+      deadLink: "unknown",
     });
   return { actor: toActor(grant), grant };
 }
 
 /** Throws 403 once nothing more can be uploaded under the grant. `takePlaceOf` has the last word. */
 export function checkOpen(grant: Grant, now: number): void {
-  if (now >= grant.expires_at) throw ended("has expired");
+  if (now >= grant.expires_at) throw expired();
   if (grant.taken_files >= grant.max_files) throw usedUp(grant);
 }
 
 /** Part of the transaction that opens the upload, so that a rejected one takes no place. */
 export async function takePlaceOf(tx: Queryable, grant: Grant, now: number): Promise<void> {
   if ((await tx.run(takePlace, { id: grant.id, now })) > 0) return;
-  throw now >= grant.expires_at ? ended("has expired") : usedUp(grant);
+  throw now >= grant.expires_at ? expired() : usedUp(grant);
 }
 
 /** The route's own types are checked as well: they may have changed since. */
@@ -147,11 +148,15 @@ export function checkGrantedType(grant: Grant, contentType: string): void {
   });
 }
 
+const expired = () => ended("has expired", "expired");
 const usedUp = ({ max_files }: Grant) =>
-  ended(`is used up: ${max_files === 1 ? "its file was" : `all of its ${max_files} files were`} uploaded`);
+  ended(
+    `is used up: ${max_files === 1 ? "its file was" : `all of its ${max_files} files were`} uploaded`,
+    "used up",
+  );
 
-const ended = (what: string) =>
-  new AppError("FORBIDDEN", `The upload grant ${what}.`, { suggestion: askAgain });
+const ended = (what: string, deadLink: DeadLink) =>
+  new AppError("FORBIDDEN", `The upload grant ${what}.`, { suggestion: askAgain, deadLink });
 
 function toActor(grant: Grant): Actor {
   return {
