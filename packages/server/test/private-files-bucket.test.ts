@@ -131,6 +131,30 @@ describe("private files in a bucket", { skip: swiftMissing }, () => {
       assert.equal((await fetch(link, rest)).status, 206);
     });
 
+    it("are sent to their end over a new connection to where they are by then", async () => {
+      const bytes = randomBytes(16 * 1024 * 1024);
+      const file = await client.upload(bytes);
+      const link = await linkTo(file.key);
+      for (const [url, access] of [
+        [file.url, "private"],
+        [link, "public"],
+        [link, "private"],
+      ] as const) {
+        const moved = Promise.withResolvers<void>();
+        s3.proxy.setFaults(({ method, url: path, headers }) => {
+          if (method !== "GET" || path?.includes(file.id) !== true) return null;
+          const isRest = headers.range?.startsWith("bytes=0-") === false;
+          return isRest ? { kind: "wait", until: moved.promise } : { kind: "cut", afterBytes: 1024 * 1024 };
+        });
+        const reading = await fetch(url);
+        assert.equal((await client.patch(file.key, { access })).status, 200);
+        moved.resolve();
+        assert.ok(Buffer.from(await reading.arrayBuffer()).equals(bytes), access);
+        s3.proxy.setFaults(() => null);
+        assert.deepEqual(await placesOf(file), [access === "private" ? "private/" : "public"]);
+      }
+    });
+
     it("keep their variants apart, though they are still to be moved themselves", async () => {
       const file = await client.upload(picture, { contentType: "image/png" });
       const body = { key: file.key, width: 10, format: "webp", delivery: "signed" };

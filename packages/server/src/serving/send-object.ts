@@ -16,7 +16,7 @@ import {
   type RangeAnswer,
   sendStream,
 } from "./send-stream.ts";
-import { type ObjectOfFile, readStored } from "./stored-bytes.ts";
+import { type ObjectOfFile, readObject, readStored } from "./stored-bytes.ts";
 import { createWholeAnswers, sendWhole } from "./whole-answers.ts";
 
 export const crossOrigin = {
@@ -204,10 +204,12 @@ async function sendHead(
   { type }: Description,
 ): Promise<FastifyReply> {
   const store = await deps.stores.get(object.store);
-  await readWhereItIs(deps, object, async ({ storeKey, storeEtag }) => {
+  const look = async ({ storeKey, storeEtag }: ObjectOfFile) => {
     const head = await store.head(storeKey);
     return head?.sizeBytes === object.sizeBytes && (storeEtag ?? head.etag) === head.etag ? head : null;
-  });
+  };
+  if (object.isVariant) found(await look(object));
+  else await readStored(deps, readingOf(object), look);
   return sendNoBody(reply.type(type).header("content-length", object.sizeBytes));
 }
 
@@ -225,23 +227,17 @@ async function readBytes(
   const isLong = range.end - range.start >= longBytes;
   const store = await deps.stores.get(object.store);
   const signal = isLong ? signalGone(reply.raw) : undefined;
-  return readWhereItIs(deps, object, ({ storeKey, storeEtag: etag }) =>
-    store.read(storeKey, { range, etag, signal }),
-  );
+  if (!object.isVariant) return readObject(deps, readingOf(object), store, { range, signal });
+  return found(await store.read(object.storeKey, { range, etag: object.storeEtag, signal }));
 }
 
-async function readWhereItIs<T>(
-  deps: Deps,
-  object: ServedObject,
-  read: (object: ObjectOfFile) => Promise<T | null>,
-): Promise<T> {
-  if (!object.isVariant) {
-    const reading = { fileId: object.fileId, object, isPublicRead: object.privacy === "public" };
-    return readStored(deps, reading, read);
-  }
-  const found = await read(object);
-  if (found === null) throw fileNotFound();
-  return found;
+function readingOf(object: ServedObject) {
+  return { fileId: object.fileId, object, isPublicRead: object.privacy === "public" };
+}
+
+function found<T>(variant: T | null): T {
+  if (variant === null) throw fileNotFound();
+  return variant;
 }
 
 function preconditionFailed(): AppError {

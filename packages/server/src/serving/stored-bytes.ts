@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import { endOf } from "../files/life.ts";
 import { fileDamaged, fileNotFound } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
+import type { ObjectBytes, ObjectStore, ReadOptions } from "../storage/object-store.ts";
 import { objectKey } from "../storage/storage-key.ts";
 import type { ServedFile } from "./queries.ts";
 import type { ServedObject } from "./send-object.ts";
@@ -95,6 +96,27 @@ export async function readStored<T>(
   if (!outcome.isDamaged) throw fileNotFound();
   deps.onDamagedRead(reading.fileId);
   throw fileDamaged();
+}
+
+/**
+ * Reads a file's object. Where the store has to ask for the rest again, a change of access in between does not cut it
+ * off: the reader had the right when it began.
+ */
+export function readObject(
+  deps: Pick<Deps, "db" | "onDamagedRead">,
+  reading: Reading,
+  store: Pick<ObjectStore, "read">,
+  options: Pick<ReadOptions, "range" | "signal"> = {},
+): Promise<ObjectBytes> {
+  const findMoved = async () => {
+    const place = await deps.db.get(findPlace, { id: reading.fileId });
+    if (place === null) return null;
+    const { storeKey: key, storeEtag: etag } = objectOfFile(place);
+    return { key, etag };
+  };
+  return readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
+    store.read(storeKey, { ...options, etag, findMoved }),
+  );
 }
 
 type Sharing = Pick<ServedObject, "privacy" | "mayBeShared">;

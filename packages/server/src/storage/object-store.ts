@@ -102,6 +102,8 @@ export interface ReadOptions {
   range?: ByteRange | undefined;
   etag?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Where the object is now, for a read that was interrupted and no longer finds it; null if it is gone. */
+  findMoved?: (() => Promise<{ key: string; etag: string | undefined } | null>) | undefined;
 }
 
 /** A store with its records in the service's own database finishes uploads within the service's transaction. */

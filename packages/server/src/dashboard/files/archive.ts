@@ -5,7 +5,7 @@ import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { recallServedFile } from "../../serving/queries.ts";
-import { objectOfFile, readStored } from "../../serving/stored-bytes.ts";
+import { objectOfFile, readObject } from "../../serving/stored-bytes.ts";
 
 export type ArchivedFile = Pick<FileRow, "id" | "key" | "name" | "size_bytes">;
 
@@ -46,9 +46,7 @@ async function open(deps: Deps, { id, key }: ArchivedFile, signal: AbortSignal) 
   const reading = { fileId: id, object: objectOfFile(file), isPublicRead: false };
   try {
     const store = await deps.stores.get(file.store);
-    const bytes = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
-      store.read(storeKey, { etag, signal }),
-    );
+    const bytes = await readObject(deps, reading, store, { signal });
     const count = (sent: number) => deps.bandwidth.count(project_id, environment, sent);
     const chunks = Buffer.isBuffer(bytes) ? [bytes] : bytes;
     return { lastModified: new Date(file.completed_at ?? 0), input: exactly(chunks, size_bytes, count) };

@@ -3,7 +3,7 @@ import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { ObjectStream } from "../../storage/object-store.ts";
 import { objectKey } from "../../storage/storage-key.ts";
-import { objectOfFile, readStored } from "../stored-bytes.ts";
+import { objectOfFile, readObject } from "../stored-bytes.ts";
 import { findOwner } from "./queries.ts";
 import type { GetMemory } from "./render/frame-channel.ts";
 import type { SourceRequest } from "./render/render-pool.ts";
@@ -42,9 +42,7 @@ export async function toSource(deps: Deps, file: SourceFile): Promise<SourceRequ
 
 async function readSource(deps: Deps, file: SourceFile, getMemory: GetMemory): Promise<Buffer> {
   const reading = { fileId: file.id, object: objectOfFile(file), isPublicRead: file.access === "public" };
-  const source = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
-    deps.store.read(storeKey, { etag }),
-  );
+  const source = await readObject(deps, reading, deps.store);
   return Buffer.isBuffer(source) ? source : collect(source, getMemory(file.size_bytes));
 }
 

@@ -4,7 +4,7 @@ import { type ImageTypes, isImageType } from "../../files/image-facts.ts";
 import { AppError } from "../../kernel/errors.ts";
 import { createShortMemory } from "../../kernel/short-memory.ts";
 import { type ByteRange, StorageUnavailable } from "../../storage/object-store.ts";
-import { objectOfFile, readStored } from "../stored-bytes.ts";
+import { objectOfFile, readObject } from "../stored-bytes.ts";
 import { examineHeader, type HeaderVerdict } from "./header/examine-header.ts";
 import { listKinds } from "./render/tools/recipes.ts";
 
@@ -55,9 +55,7 @@ async function examine(deps: LookDeps, file: LookedAt, withinMs: number): Promis
 /** Exactly this many bytes, whatever a store sends. */
 async function read(deps: LookDeps, file: LookedAt, range: ByteRange, signal: AbortSignal): Promise<Buffer> {
   const reading = { fileId: file.id, object: objectOfFile(file), isPublicRead: false };
-  const source = await readStored(deps, reading, ({ storeKey, storeEtag: etag }) =>
-    deps.store.read(storeKey, { range, etag, signal }),
-  );
+  const source = await readObject(deps, reading, deps.store, { range, signal });
   const length = range.end - range.start + 1;
   const bytes = Buffer.isBuffer(source) ? source : await collect(source, length);
   if (bytes.length !== length)

@@ -67,18 +67,26 @@ export function createBucketReads({ client, names, probe, readIdleMs, findDeadli
 
     async read(key, options = {}) {
       const { range, signal } = options;
-      const name = names.finalOf(key);
-      const body = await findBody(name, options);
+      const body = await findBody(names.finalOf(key), options);
       if (body === null) return null;
       const { sizeBytes: lengthBytes, etag } = body.head;
       checkLength(body, range);
       const start = range?.start ?? 0;
+      let place = { key, etag };
+      const findRest = (rest: ByteRange) =>
+        findBody(names.finalOf(place.key), { range: rest, etag: place.etag, signal });
       const stream = createObjectStream({
         first: body.stream,
         lengthBytes,
         reopen: async (skipBytes) => {
           const rest = { start: start + skipBytes, end: start + lengthBytes - 1 };
-          const again = await objects.get(name, { range: rest, etag, isDownload: true, signal });
+          let again = await findRest(rest);
+          const moved = again === null ? await options.findMoved?.() : null;
+          if (moved) {
+            place = { key: moved.key, etag: moved.etag ?? etag };
+            again = await findRest(rest);
+          }
+          if (again === null) throw new StorageUnavailable("the object was removed while it was read");
           checkLength(again, rest);
           return again.stream;
         },
