@@ -1,4 +1,4 @@
-import { reduceToOrientation, removePlace } from "./exif.ts";
+import { hasHeader, reduceToOrientation, removePlace } from "./exif.ts";
 import type { MetadataStrip } from "./index.ts";
 import type { Patch } from "./patch.ts";
 
@@ -70,7 +70,8 @@ function stripSegment(patch: Patch, strip: MetadataStrip, segment: Segment): voi
   if (!isApplication(marker) && marker !== comment) return;
   const exif = { start: start + 6, end };
   if (marker === 0xe1 && patch.startsWith(start, "Exif\0")) {
-    if (strip === "gps") removePlace(patch, exif);
+    if (!hasHeader(patch, exif)) blank();
+    else if (strip === "gps") removePlace(patch, exif);
     else if (!reduceToOrientation(patch, exif)) blank();
     return;
   }
@@ -89,13 +90,16 @@ function isNeeded(patch: Patch, { marker, start }: Segment): boolean {
   return marker === 0xee && patch.startsWith(start, "Adobe");
 }
 
+const xmpPrefix = "http://ns.adobe.com/xap/1.0/\0";
+/** Density, colour profile and further pictures, and the meaning of the components. */
+const withoutPlace = [0xe0, 0xe2, 0xee];
 /** EXIF and XMP inside Photoshop's resources. */
 const photoshopCopies = ["8bim\x04\x22", "8bim\x04\x23", "8bim\x04\x24"];
 
+/** Blocks of makers may, such as those of GoPro and FLIR, and statements on a picture's origin. */
 function mayNamePlace(patch: Patch, { marker, start, end }: Segment): boolean {
-  if (marker === 0xe1)
-    return patch.startsWith(start, "http://ns.adobe.com/xmp/extension/") || patch.includes(start, end, "gps");
+  if (marker === comment) return patch.namesGps(start, end);
+  if (marker === 0xe1) return !patch.startsWith(start, xmpPrefix) || patch.namesGps(start, end);
   if (marker === 0xed) return photoshopCopies.some((resource) => patch.includes(start, end, resource));
-  // Statements on a picture's origin, which a change makes void anyway.
-  return marker === 0xeb;
+  return !withoutPlace.includes(marker);
 }

@@ -39,6 +39,17 @@ export class Patch {
     }
     return false;
   }
+
+  /** Where the exact text begins, or -1. */
+  indexOf(start: number, end: number, text: string): number {
+    for (let at = start; at + text.length <= end; at++) if (this.startsWith(at, text)) return at;
+    return -1;
+  }
+
+  /** In UTF-8 or UTF-16. */
+  namesGps(start: number, end: number): boolean {
+    return this.includes(start, end, "gps") || this.includes(start, end, "g\0p\0s");
+  }
 }
 
 const lower = (byte: number) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte);

@@ -1,4 +1,4 @@
-import { reduceToOrientation, removePlace } from "./exif.ts";
+import { reduceToOrientation, removePlace, withoutPrefix } from "./exif.ts";
 import type { MetadataStrip } from "./index.ts";
 import type { Patch } from "./patch.ts";
 
@@ -15,6 +15,7 @@ const needed = new Set(
     " ",
   ),
 );
+const profilePrefix = "raw profile type ";
 const texts = new Set(["tEXt", "zTXt", "iTXt"]);
 
 export function stripPng(patch: Patch, strip: MetadataStrip): void {
@@ -25,8 +26,9 @@ export function stripPng(patch: Patch, strip: MetadataStrip): void {
     const end = Math.min(start + view.getUint32(at), bytes.length);
     const type = String.fromCharCode(...bytes.subarray(at + 4, start));
     if (type === "eXIf") {
-      if (strip === "gps") removePlace(patch, { start, end });
-      else if (!reduceToOrientation(patch, { start, end })) blank(patch, at, end);
+      const exif = withoutPrefix(patch, { start, end });
+      if (strip === "gps") removePlace(patch, exif);
+      else if (!reduceToOrientation(patch, exif)) blank(patch, at, end);
     } else if (strip === "gps" ? mayNamePlace(patch, type, start, end) : !needed.has(type)) {
       blank(patch, at, end);
     }
@@ -45,15 +47,11 @@ function blank(patch: Patch, at: number, end: number): void {
   patch.clear(at + headBytes, end);
 }
 
-/** XMP may be compressed, and ImageMagick writes EXIF in digits. */
+/** XMP may be compressed, ImageMagick writes EXIF in digits, and other chunks are of whoever wrote them. */
 function mayNamePlace(patch: Patch, type: string, start: number, end: number): boolean {
-  if (type === "caBX") return true;
-  if (!texts.has(type)) return false;
-  return (
-    patch.startsWith(start, "Raw profile type ") ||
-    patch.startsWith(start, "XML:com.adobe.xmp") ||
-    patch.includes(start, end, "gps")
-  );
+  if (!texts.has(type)) return !needed.has(type) && type !== "tIME";
+  const isProfile = patch.includes(start, Math.min(start + profilePrefix.length, end), profilePrefix);
+  return isProfile || patch.startsWith(start, "XML:com.adobe.xmp") || patch.namesGps(start, end);
 }
 
 function setCrc({ bytes, view }: Patch, start: number, end: number): void {

@@ -1,4 +1,4 @@
-import { reduceToOrientation, removePlace } from "./exif.ts";
+import { reduceToOrientation, removePlace, withoutPrefix } from "./exif.ts";
 import type { MetadataStrip } from "./index.ts";
 import type { Patch } from "./patch.ts";
 
@@ -24,14 +24,13 @@ export function stripWebp(patch: Patch, strip: MetadataStrip): void {
       patch.clear(start, end);
     };
     if (type === "EXIF") {
-      // Some writers keep the prefix that only JPEG has.
-      const exif = { start: patch.startsWith(start, "Exif\0\0") ? start + 6 : start, end };
+      const exif = withoutPrefix(patch, { start, end });
       if (strip === "gps") removePlace(patch, exif);
       else if (!reduceToOrientation(patch, exif)) {
         blank();
         cleared |= exifFlag;
       }
-    } else if (strip === "gps" ? isXmpWithPlace(patch, type, start, end) : !needed.has(type)) {
+    } else if (strip === "gps" ? mayNamePlace(patch, type, start, end) : !needed.has(type)) {
       blank();
       if (type === "XMP ") cleared |= xmpFlag;
     }
@@ -42,8 +41,8 @@ export function stripWebp(patch: Patch, strip: MetadataStrip): void {
   patch.clear(riffEnd, bytes.length);
 }
 
-const isXmpWithPlace = (patch: Patch, type: string, start: number, end: number) =>
-  type === "XMP " && patch.includes(start, end, "gps");
+const mayNamePlace = (patch: Patch, type: string, start: number, end: number) =>
+  type === "XMP " ? patch.namesGps(start, end) : !needed.has(type);
 
 function clearFlags(patch: Patch, flags: number): void {
   const at = firstChunk + headBytes;

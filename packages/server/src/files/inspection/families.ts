@@ -96,8 +96,11 @@ function decode(head: Buffer, encoding: string, isWhole: boolean): string | null
   }
 }
 
-/** What comes before the first element: declarations, comments, processing instructions. */
-const preamble = /^(?:\s+|<!--[\s\S]*?-->|<\?(?!php)[\s\S]*?\?>|<!DOCTYPE\s(?:[^[>]|\[[\s\S]*?\]\s*)*>)/i;
+/**
+ * What comes before the first element: declarations, comments, processing instructions. It matches in one way only, so
+ * that no text takes long.
+ */
+const preamble = /^(?:\s+|<!--[\s\S]*?-->|<\?(?!php)[\s\S]*?\?>|<!DOCTYPE\s[^[>]*(?:\[[\s\S]*?\]\s*)?>)/i;
 const htmlElements =
   /^<(?:html|head|body|script|iframe|title|style|link|meta|base|table|div|h[1-6]|form|img|svg|math|object|embed|video|audio|a|p|b|br|font|center)(?=[\s/>])/i;
 

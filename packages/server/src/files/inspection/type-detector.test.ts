@@ -49,6 +49,23 @@ describe("the thread that examines bytes", () => {
     await detector.close();
   });
 
+  it("finishes with text that is made to be matched in many ways", async () => {
+    const detector = createTypeDetector();
+    for (const text of [
+      `<!DOCTYPE a ${"[]".repeat(5_000)}`,
+      `<!DOCTYPE a [${"] ".repeat(5_000)}`,
+      `<!DOCTYPE ${" ".repeat(10_000)}[`,
+      "<!--".repeat(4_000),
+      "<??>".repeat(4_000),
+    ])
+      assert.deepEqual(
+        await detector.judge(question(text)),
+        { detected: null, problem: "unknown" },
+        text.slice(0, 20),
+      );
+    await detector.close();
+  });
+
   it("is ended and replaced by the next question after bytes that it cannot finish", async () => {
     const detector = createTypeDetector(1_000, await writeFragileThread());
     const words = ["a", "hang", "b", "die", "c", "throw", "d"];
