@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, afterEach, before, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { type HttpResponse, Upload, type UploadOptions } from "tus-js-client";
@@ -7,7 +10,7 @@ import { type Fault, type FaultProxy, startFaultProxy } from "../../../test/supp
 import { statement } from "../src/db/statement.ts";
 import { assertCountersMatch } from "./support/recount.ts";
 import { onAnyDatabase, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
-import { onlyOnDisk } from "./support/test-bucket.ts";
+import { onDisk, onlyOnDisk } from "./support/test-bucket.ts";
 import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
 
 const listEvents = statement((q, p: { fileId: string }) =>
@@ -110,5 +113,49 @@ onAnyDatabase("tus-js-client", (database) => {
     await assertStoredOnce(await send(bytes, token, { parallelUploads }), bytes);
     await assertStoredOnce(await send(bytes, token), bytes);
     await assertCountersMatch(app, tenant.projectId);
+  });
+
+  it("continues below the path of the public URL, behind a proxy that removes it", async () => {
+    const env = {
+      UPSTOW_PUBLIC_URL: "https://files.example.com/files",
+      UPSTOW_TRUSTED_PROXIES: "127.0.0.1",
+    };
+    const behind = await startApp({ database, env });
+    const { port } = new URL(behind.url);
+    const door = createServer((request, response) => {
+      const [, path] = /^\/files(\/.*)/.exec(request.url ?? "") ?? [];
+      if (path === undefined) return void response.writeHead(404).end();
+      const { method } = request;
+      const headers = {
+        ...request.headers,
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "files.example.com",
+      };
+      const outgoing = httpRequest({ host: "127.0.0.1", port, method, path, headers }, (answer) =>
+        answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers)),
+      );
+      request.pipe(outgoing);
+    }).listen(0, "127.0.0.1");
+    await once(door, "listening");
+    const url = `http://127.0.0.1:${(door.address() as AddressInfo).port}/files`;
+    try {
+      const bytes = randomBytes(100_000);
+      const endpoint = `${url}/tus`;
+      const response = await send(bytes, behind.owner.live, { endpoint, chunkSize: 40_000 });
+      assert.match(response.getHeader("Upstow-File-Url") ?? "", /^https:\/\/files\.example\.com\/files\/f\//);
+      if (onDisk) await send(bytes, behind.owner.live, { endpoint, parallelUploads: 2 });
+
+      const created = await fetch(`${url}/resumable`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${behind.owner.live}`, "upload-complete": "?0" },
+      });
+      const state = await fetch(new URL(created.headers.get("location") ?? "", created.url), {
+        method: "HEAD",
+      });
+      assert.equal(state.headers.get("upload-offset"), "0");
+    } finally {
+      door.close();
+      await behind.close();
+    }
   });
 });

@@ -22,10 +22,20 @@ export interface Door {
   /** Tokens in the URLs of uploads. */
   tokens: ReturnType<typeof uploadTokens>;
   identify: IdentifyUploader;
+  /** Where a client continues an upload. Without a host, so that it stays on the one it used. */
+  locationOf(door: "tus" | "resumable", upload: Pick<ResumableUpload, "id">): string;
 }
 
 export function createDoor(deps: Deps, lastUsed: LastUsed): Door {
-  return { deps, tokens: uploadTokens(deps), identify: createUploaderCheck(deps, lastUsed) };
+  const tokens = uploadTokens(deps);
+  // A proxy in front may serve us below a path, which only the public URL tells.
+  const base = new URL(deps.config.publicUrl).pathname.replace(/\/$/, "");
+  return {
+    deps,
+    tokens,
+    identify: createUploaderCheck(deps, lastUsed),
+    locationOf: (door, { id }) => `${base}/${door}/${tokens.sign(id)}`,
+  };
 }
 
 export async function findByToken(

@@ -123,7 +123,7 @@ async function create(
   reply: FastifyReply,
   route: string | undefined,
 ): Promise<FastifyReply> {
-  const { deps, tokens } = door;
+  const { deps } = door;
   const { headers } = request;
   const isComplete = readComplete(headers);
   const length = readLength(headers);
@@ -144,7 +144,7 @@ async function create(
     metadata: {},
   });
   request.fileId = upload.id;
-  const location = `/resumable/${tokens.sign(upload.id)}`;
+  const location = door.locationOf("resumable", upload);
   tellEarly(request, reply, { location, "upload-limit": limitOf(deps, upload) });
   const appended = await appendFirst(deps, uploader, upload, () =>
     append(deps, request, upload, { offset: 0, isComplete, length }),

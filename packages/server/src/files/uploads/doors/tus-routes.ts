@@ -124,7 +124,7 @@ async function create(door: Door, request: FastifyRequest, reply: FastifyReply):
     upload = await appendFirst(deps, uploader, opened, () => append(deps, request, opened, 0));
     reply.header("upload-offset", upload.offset_bytes);
   } else if (concat?.kind !== "partial") upload = await finishIfWhole(deps, upload);
-  const location = `/tus/${tokens.sign(upload.id)}`;
+  const location = door.locationOf("tus", upload);
   return reply
     .code(201)
     .headers({ location, ...stateHeaders(upload), ...fileHeaders(deps, upload) })
