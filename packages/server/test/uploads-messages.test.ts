@@ -105,4 +105,55 @@ onAnyDatabase("what to do next after a refused upload", (database) => {
     await put(uploadUrl, smallBody);
     assert.equal((await client.complete(fileId)).body.file.metadata.orderId, "9223372036854775807");
   });
+
+  const createUpload = async (key?: string) => {
+    const response = await fetch(new URL("/tus", app.url), {
+      method: "POST",
+      headers: {
+        "tus-resumable": "1.0.0",
+        "upload-length": "5",
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      },
+    });
+    const text = await response.text();
+    return { status: response.status, error: text === "" ? null : JSON.parse(text).error };
+  };
+
+  it("names upload grants where they are accepted, so that no key ends up in a page", async () => {
+    for (const key of [undefined, "svc_live_wrong"]) {
+      const { status, error } = await createUpload(key);
+      assert.equal(status, 401);
+      assert.match(error.suggestion, /upload grant/);
+    }
+    const { status, error } = await createUpload(app.owner.live.replace(/.$/, "_"));
+    assert.deepEqual([status, error.message], [401, "Invalid or missing API key: the key is malformed."]);
+  });
+
+  it("says that uploads that were only started have used up a grant", async () => {
+    const token = async (maxFiles: number): Promise<string> =>
+      (await client.post("upload/grants", { routeSlug: "default", maxFiles })).body.grant.token;
+    const one = await token(1);
+    assert.equal((await createUpload(one)).status, 201);
+    const used = await createUpload(one);
+    assert.deepEqual(
+      [used.status, used.error.message],
+      [403, "The upload grant is used up: it allowed 1 upload, which was started."],
+    );
+    const two = await token(2);
+    for (let n = 0; n < 2; n++) assert.equal((await createUpload(two)).status, 201);
+    assert.match((await createUpload(two)).error.message, /it allowed 2 uploads, and all were started\.$/);
+  });
+
+  it("explains a form's Content-Type that was set by hand and has no boundary", async () => {
+    const { body } = await client.post("upload/grants", { routeSlug: "default" });
+    const response = await fetch(new URL(`/form/${body.grant.token}`, app.url), {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data" },
+      body: "x",
+    });
+    const { error } = (await response.json()) as { error: { message: string; suggestion: string } };
+    assert.equal(response.status, 400);
+    assert.match(error.message, /boundary/);
+    assert.match(error.suggestion, /Leave the header out/);
+  });
 });

@@ -89,7 +89,7 @@ export async function parseForm(
 
 function createParser({ headers }: IncomingMessage) {
   const type = headers["content-type"] ?? "";
-  if (!/^multipart\/form-data\s*;/i.test(type))
+  if (!/^multipart\/form-data\s*(?:;|$)/i.test(type))
     throw invalid(
       "Content-Type",
       "must be multipart/form-data",
@@ -108,7 +108,11 @@ function createParser({ headers }: IncomingMessage) {
       isPartAFile: (_field, _type, fileName) => fileName !== undefined,
     });
   } catch {
-    throw invalid("Content-Type", "must include the boundary of the form's parts");
+    throw invalid(
+      "Content-Type",
+      "must include the boundary of the form's parts",
+      "Leave the header out, so that the client sets it together with the boundary.",
+    );
   }
 }
 

@@ -72,7 +72,9 @@ function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
       request.actor = held.actor;
       return held;
     }
-    const actor = await checkKey(request);
+    const actor = await checkKey(request).catch((error) => {
+      throw nameGrants(error);
+    });
     request.actor = actor;
     await new Promise<void>((resolve, reject) => {
       count.call(request.server, request, reply, (error) =>
@@ -81,6 +83,14 @@ function createUploaderCheck(deps: Deps, lastUsed: LastUsed): IdentifyUploader {
     });
     return { actor, grant: null };
   };
+}
+
+/** Uploads come from browsers too, which must not be told to send an API key. */
+function nameGrants(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== "UNAUTHORIZED") return error;
+  const suggestion =
+    "Send the header 'Authorization: Bearer <token>' with the token of an upload grant, or on servers with an active API key.";
+  return new AppError("UNAUTHORIZED", error.message, { suggestion });
 }
 
 /** Rethrows why a grant was refused, or that its address tries too many. */

@@ -151,7 +151,7 @@ export function checkGrantedType(grant: Grant, contentType: string): void {
 const expired = () => ended("has expired", "expired");
 const usedUp = ({ max_files }: Grant) =>
   ended(
-    `is used up: ${max_files === 1 ? "its file was" : `all of its ${max_files} files were`} uploaded`,
+    `is used up: it allowed ${max_files === 1 ? "1 upload, which was" : `${max_files} uploads, and all were`} started`,
     "used up",
   );
 
