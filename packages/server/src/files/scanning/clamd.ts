@@ -88,9 +88,16 @@ export function createClamd(
 
   return {
     async scan({ sizeBytes, chunks }, signal) {
-      const send: Send = (socket, answer) => sendStream(socket, chunks, answer);
+      let isSent = false;
+      const send: Send = async (socket, answer) => {
+        isSent = await sendStream(socket, chunks, answer);
+      };
       try {
-        return toVerdict(await ask("INSTREAM", { answerMs: idleMs, signal, send }));
+        const answer = await ask("INSTREAM", { answerMs: idleMs, signal, send });
+        const found = toVerdict(answer);
+        // A file cannot be clean before it has been seen as a whole.
+        if (found.verdict === "clean" && !isSent) throw unexpected(answer);
+        return found;
       } catch (error) {
         if (error instanceof ScannerFailed && (await refusesSize(sizeBytes, signal)))
           return { verdict: "unscanned" };
@@ -105,16 +112,17 @@ export function createClamd(
   };
 }
 
-type Send = (socket: Socket, answer: Promise<string>) => Promise<void>;
+type Send = (socket: Socket, answer: Promise<string>) => Promise<unknown>;
 
 /** The bytes could not be read, which says nothing about the scanner. */
 class SourceFailed extends Error {}
 
+/** False if it responded before the end. */
 async function sendStream(
   socket: Socket,
   chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
   answer: Promise<string>,
-): Promise<void> {
+): Promise<boolean> {
   let isAnswered = false;
   const noteAnswer = () => {
     isAnswered = true;
@@ -123,11 +131,13 @@ async function sendStream(
   const source = fromSource(chunks);
   for await (const chunk of source) {
     // It has decided, or rejects the rest.
-    if (isAnswered) return;
+    if (isAnswered) return false;
     socket.write(lengthOf(chunk.length));
     await write(socket, chunk);
   }
+  if (isAnswered) return false;
   await write(socket, endOfStream);
+  return true;
 }
 
 function lengthOf(bytes: number): Buffer {

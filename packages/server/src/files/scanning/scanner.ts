@@ -131,7 +131,8 @@ export function createScanner(deps: ScannerDeps, isResting: () => boolean): Scan
       if (await isThere()) {
         log.warn({ err: error, fileId: file.id }, "a file could not be scanned; will retry");
         const ageMs = now() - (file.completed_at ?? 0);
-        pauseMs = Math.max(retryPausesMs.first, Math.min(ageMs * retryShare, retryPausesMs.longest));
+        const laterMs = Math.min(Math.round(ageMs * retryShare), retryPausesMs.longest);
+        pauseMs = Math.max(retryPausesMs.first, laterMs);
       }
     }
     await db.change(moveScan, { ...held, dueAt: now() + pauseMs });
