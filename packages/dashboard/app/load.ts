@@ -46,8 +46,10 @@ interface Page {
   hasMore: boolean;
 }
 
-export interface Pages<Item> extends Omit<Loaded<Item[]>, "data"> {
+export interface Pages<Item, More = object> extends Omit<Loaded<Item[]>, "data"> {
   items: Item[];
+  /** What else the server said with the last page that was loaded. */
+  lastPage: More | null;
   hasMore: boolean;
   loadMore: () => void;
   /** Why the next page could not be loaded. */
@@ -63,12 +65,12 @@ interface PagesOptions {
 }
 
 /** A list that comes page by page; `path` ends with its query. */
-export function usePages<Item, Key extends string>(
+export function usePages<Item, Key extends string, More = object>(
   path: string,
   key: Key,
   { keepsPrevious = false }: PagesOptions = {},
-): Pages<Item> {
-  type Answer = Page & Record<Key, Item[]>;
+): Pages<Item, More> {
+  type Answer = Page & Record<Key, Item[]> & More;
   const queries = useQueryClient();
   const separator = path.includes("?") ? "&" : "?";
   const queryKey = ["pages", path];
@@ -102,6 +104,7 @@ export function usePages<Item, Key extends string>(
   const failure = isFetching ? null : error;
   return {
     items,
+    lastPage: data?.pages.at(-1) ?? null,
     hasMore: hasNextPage && !isPlaceholderData,
     error: isFetchNextPageError ? null : failure,
     moreError: isFetchNextPageError ? failure : null,

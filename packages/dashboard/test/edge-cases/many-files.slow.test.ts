@@ -36,8 +36,15 @@ test("a project with 100,000 files is scrolled and searched, and draws no more t
 
   await page.evaluate("scrollTo(0, 0)");
   await page.getByRole("button", { name: "Name", exact: true }).click();
-  await page.getByText("Sorted within the newest 2,000 files. Narrow the search to sort all.").waitFor();
-  await page.getByRole("button", { name: "upload-098000.jpg" }).waitFor();
+  await page.getByRole("button", { name: "the oldest needle.txt" }).waitFor();
+  for (const first of ["upload-099999.txt", "upload-000000.jpg"]) {
+    await page.getByRole("button", { name: "Size", exact: true }).click();
+    await rows.nth(1).getByRole("button", { name: first }).waitFor();
+  }
+  for (const first of ["upload-099999.txt", "upload-000000.jpg"]) {
+    await page.getByRole("button", { name: "Created", exact: true }).click();
+    await rows.nth(1).getByRole("button", { name: first }).waitFor();
+  }
   await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/files`);
   await page.getByRole("button", { name: "upload-099999.txt" }).waitFor();
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { createUploadClient } from "../../../server/test/support/upload-client.ts";
+import { until } from "../../../server/test/support/webhooks/until.ts";
 import { phone } from "../support/good-look.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 import { untilSettled } from "../support/settled.ts";
@@ -51,6 +52,35 @@ test("on a phone the marks of files are seen, nothing is too wide, and controls 
     await untilSettled(page);
     assert.equal(await page.evaluate("document.documentElement.scrollWidth"), phone.width);
     assert.deepEqual(await page.evaluate(smallTargets), [], view);
+  }
+  await context.close();
+});
+
+test("files are sorted on a phone and in the grid, numbers in names as people count, and back to the newest", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const names = ["page 10.txt", "Page 2.txt", "cover.txt"];
+  for (const name of names) await uploadFile(app, "x".repeat(name.length), { key: tenant.live, name });
+  const { page, context } = await dashboard.open(tenant.accountId, { viewport: phone });
+  const shows = (...expected: string[]) =>
+    until(async () => {
+      const shown = await page.locator("#content button.link").allTextContents();
+      return shown.join() === expected.join();
+    });
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/files`);
+  const order = page.getByRole("combobox", { name: "Order" });
+  for (const view of ["List", "Grid"]) {
+    await page.getByRole("button", { name: view }).click();
+    await order.selectOption("Name A to Z");
+    await shows("cover.txt", "Page 2.txt", "page 10.txt");
+    await order.selectOption("Smallest first");
+    await shows("cover.txt", "Page 2.txt", "page 10.txt");
+    await order.selectOption("Oldest first");
+    await shows("page 10.txt", "Page 2.txt", "cover.txt");
+    await page.reload();
+    await shows("page 10.txt", "Page 2.txt", "cover.txt");
+    await order.selectOption("Newest first");
+    await shows("cover.txt", "Page 2.txt", "page 10.txt");
   }
   await context.close();
 });

@@ -2,7 +2,7 @@ import { type FileQuery, METADATA_FILTER_MAX, METADATA_FILTERS_MAX } from "@upst
 import { invalid } from "../kernel/errors.ts";
 import { isId } from "../kernel/ids.ts";
 import { foldAnyCase, foldCase, type Span } from "./look-through.ts";
-import type { FoundFile, Terms } from "./queries.ts";
+import type { FoundFile, Terms } from "./search/queries.ts";
 import { mediaType } from "./uploads/media-type.ts";
 
 export interface FileFilter {

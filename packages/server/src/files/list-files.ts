@@ -6,16 +6,9 @@ import type { Actor } from "../kernel/actor.ts";
 import { admitSearch, type FairTurns } from "../kernel/fair-turns.ts";
 import { cdnFor } from "../projects/file-url.ts";
 import { type FileFilter, includes, readPairs, selectFiles } from "./file-filter.ts";
-import { type Budget, lookThrough, type Span } from "./look-through.ts";
-import {
-  countBy,
-  type FoundFile,
-  hasTests,
-  type IdStretch,
-  listFileRows,
-  measureBy,
-  searchBy,
-} from "./queries.ts";
+import { type Budget, type Direction, justAfter, lookThrough, type Span } from "./look-through.ts";
+import { listFileRows } from "./queries.ts";
+import { countBy, type FoundFile, hasTests, type IdStretch, measureBy, searchBy } from "./search/queries.ts";
 import { toListItem } from "./serialize.ts";
 
 /** Keeps a call below 50 ms of CPU, even if rows were crafted to be costly (`npm run bench -- list-filters`). */
@@ -77,29 +70,30 @@ export interface Searcher {
 const candidatesAtOnce = 200;
 
 /**
- * Scans the environment's files newest first, through the index that lists them. An index over the texts would slow
+ * Scans the environment's files in the order of their ids, through the index that lists them. An index over the texts would slow
  * every upload and differ per database; scanning 100,000 files takes a tenth of a second without one (`npm run bench
- * -- search`). Stops when the page is full or everything was scanned; otherwise returns the id to continue below.
+ * -- search`). Stops when the page is full or everything was scanned; otherwise returns the id to continue after.
  */
 export async function searchFiles(
   searcher: Searcher,
   wanted: IdStretch & { take: number },
   filter: FileFilter,
+  direction: Direction = "desc",
 ): Promise<{ rows: FoundFile[]; scannedTo: string | null }> {
   // Every file matches, so one read fills the page: with metadata, of up to 1.6 MB.
   if (!isSelective(filter)) {
     const { turns, accountId } = searcher;
-    const readPage = () => read(searcher, wanted, filter);
+    const readPage = () => read(searcher, wanted, filter, direction);
     const rows = await (filter.withMetadata ? turns.take(accountId, readPage) : readPage());
     return { rows, scannedTo: null };
   }
   const rows: FoundFile[] = [];
   const scannedTo = await lookThrough(
     {
-      ...searchOf(searcher, wanted, filter),
+      ...searchOf(searcher, wanted, filter, direction),
       async read(stretch) {
         const take = wanted.take - rows.length;
-        const found = await readMatching(searcher, { ...wanted, ...stretch, take }, filter);
+        const found = await readMatching(searcher, { ...wanted, ...stretch, take }, filter, direction);
         rows.push(...found.rows);
         return { isEnough: rows.length === wanted.take, dropped: found.dropped };
       },
@@ -149,26 +143,31 @@ function read(
   { db }: Searcher,
   span: IdStretch & { take: number },
   { terms, withMetadata, withImage }: FileFilter,
+  direction?: Direction,
 ) {
-  return db.all(searchBy(terms, withMetadata, withImage), { ...span, ...terms });
+  return db.all(searchBy(terms, withMetadata, withImage, direction), { ...span, ...terms });
 }
 
 /** The database may return rows that do not match. */
-async function readMatching(
+export async function readMatching(
   searcher: Searcher,
   span: IdStretch & { take: number },
   filter: FileFilter,
+  direction: Direction = "desc",
 ): Promise<{ rows: FoundFile[]; dropped: number }> {
   const { isMatch } = filter;
-  if (isMatch === undefined) return { rows: await read(searcher, span, filter), dropped: 0 };
+  if (isMatch === undefined) return { rows: await read(searcher, span, filter, direction), dropped: 0 };
   const rows: FoundFile[] = [];
   let seen = 0;
-  for (let { before } = span; ; ) {
-    const candidates = await read(searcher, { ...span, before, take: candidatesAtOnce }, filter);
+  for (let { from, before } = span; ; ) {
+    const wanted = { ...span, from, before, take: candidatesAtOnce };
+    const candidates = await read(searcher, wanted, filter, direction);
     rows.push(...candidates.filter(isMatch));
     seen += candidates.length;
-    if (rows.length >= span.take || candidates.length < candidatesAtOnce) break;
-    before = candidates.at(-1)?.id ?? before;
+    const last = candidates.at(-1);
+    if (rows.length >= span.take || last === undefined || candidates.length < candidatesAtOnce) break;
+    if (direction === "desc") before = last.id;
+    else from = justAfter(last.id);
   }
   return { rows: rows.slice(0, span.take), dropped: seen - rows.length };
 }
@@ -178,9 +177,11 @@ export function searchOf(
   { db, turns, accountId, budget }: Searcher,
   wanted: IdStretch,
   { terms, withMetadata }: FileFilter,
+  direction: Direction = "desc",
 ) {
-  const statement = measureBy(terms, withMetadata);
+  const statement = measureBy(terms, withMetadata, direction);
   return {
+    direction,
     dialect: db.dialect,
     turns,
     accountId,

@@ -5,15 +5,18 @@ import type { Deps } from "../deps.ts";
 import { encodeCursor, endPage } from "../http/paging.ts";
 import type { FairTurns } from "../kernel/fair-turns.ts";
 
-/** Rows with ids from `from` on and below `before`, newest first. */
+/** Rows with ids from `from` on and below `before`. */
 export interface Span {
   from: string;
   before: string;
 }
 
-/** The newest rows of a span, at most as many as requested. */
+/** Newest or oldest first. */
+export type Direction = "desc" | "asc";
+
+/** The first rows of a span, at most as many as requested. */
 export interface Measured {
-  /** The smallest id among them; null if there are none. */
+  /** The id of the last of them; null if there are none. */
   id: string | null;
   count: number;
   /** How much of their text a search would have to read. */
@@ -48,6 +51,8 @@ export interface Search {
   turns: FairTurns;
   accountId: string;
   budget: Budget;
+  /** Newest first, unless stated otherwise. */
+  direction?: Direction;
   measure(span: Span & { rows: number }): Promise<Measured>;
   read(stretch: Span): Promise<Read>;
 }
@@ -62,7 +67,7 @@ export interface Read {
 /** A row that is returned in vain costs as much as this many tested by the database. */
 const droppedCost = 8;
 
-/** Reads a span stretch by stretch. Returns the id to continue below, or null if `read` ended it or nothing is left. */
+/** Reads a span stretch by stretch. Returns the id to continue after, or null if `read` ended it or nothing is left. */
 export async function lookThrough(
   search: Search,
   span: Span,
@@ -73,25 +78,41 @@ export async function lookThrough(
   const endsAt = now() + budget.withinMs;
   const left = { rows: budget.rows, bytes: budget.bytes };
   let rows = Math.min(firstRows, most.rows);
-  let { before } = span;
+  let rest = span;
   for (;;) {
     const looked = await turns.take(accountId, async () => {
       const limits = { rows: Math.min(rows, left.rows), bytes: Math.min(most.bytes, left.bytes) };
-      const stretch = await fit(search, { from: span.from, before }, limits);
-      const from = stretch.isLast ? span.from : stretch.id;
-      return { ...stretch, ...(await search.read({ from, before })) };
+      const stretch = await fit(search, rest, limits);
+      const [here, next] = split(rest, stretch.id, search.direction);
+      return { ...stretch, next, ...(await search.read(stretch.isLast ? rest : here)) };
     });
     if (looked.isEnough || looked.isLast) return null;
-    before = looked.id;
+    rest = looked.next;
     const cost = looked.count + droppedCost * looked.dropped;
     left.rows -= cost;
     left.bytes -= looked.bytes;
-    if (Math.min(left.rows, left.bytes) <= 0 || now() > endsAt) return before;
+    if (Math.min(left.rows, left.bytes) <= 0 || now() > endsAt) return looked.id;
     // Neighbouring rows are similar, so grow slowly, and only within the remaining budget.
     const affordable = Math.ceil((looked.count * left.rows) / cost);
     rows = Math.min(looked.count * 2, most.rows, affordable);
   }
 }
+
+/** The part of a span up to an id, and what follows. */
+function split(span: Span, id: string, direction: Direction = "desc"): [here: Span, next: Span] {
+  if (direction === "desc")
+    return [
+      { from: id, before: span.before },
+      { from: span.from, before: id },
+    ];
+  return [
+    { from: span.from, before: justAfter(id) },
+    { from: justAfter(id), before: span.before },
+  ];
+}
+
+/** Sorts after the id, and before every later one. */
+export const justAfter = (id: string) => `${id}~`;
 
 interface PageSearch<Row> {
   /** Null counts as no rows. */

@@ -1,7 +1,7 @@
 import type { FileFilter } from "./file-filter.ts";
 import { type Searcher, searchOf } from "./list-files.ts";
 import { lookThrough } from "./look-through.ts";
-import { type IdStretch, tallyRoutes } from "./queries.ts";
+import { type IdStretch, tallyRoutes } from "./search/queries.ts";
 
 export interface RouteTally {
   slug: string;

@@ -4,7 +4,7 @@ import { invalid } from "../kernel/errors.ts";
 import { firstIdAt, isId } from "../kernel/ids.ts";
 
 /** Sorts after every id, so that the first page starts at the newest row. */
-const afterAllIds = "~";
+export const afterAllIds = "~";
 
 export interface PageRequest {
   limit?: number;
@@ -31,7 +31,7 @@ export function encodeCursor(id: string): string {
   return Buffer.from(`v1:${id}:${crc32(id).toString(36)}`).toString("base64url");
 }
 
-function decodeCursor(cursor: string): string {
+export function decodeCursor(cursor: string): string {
   const text = Buffer.from(cursor, "base64url").toString();
   const [, id = ""] = text.split(":");
   if (!isId(id) || encodeCursor(id) !== cursor)

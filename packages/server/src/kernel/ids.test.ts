@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createId, firstIdAt, isId } from "./ids.ts";
+import { createId, firstIdAt, isId, timeOfId } from "./ids.ts";
 
 const now = Date.UTC(2026, 10, 15);
 
@@ -20,5 +20,6 @@ describe("ids", () => {
     const id = createId(now);
     assert.ok(firstIdAt(now) <= id);
     assert.ok(id < firstIdAt(now + 1));
+    assert.equal(timeOfId(id), now);
   });
 });

@@ -35,6 +35,12 @@ export function firstIdAt(timeMs: number): string {
   return id.toString("latin1");
 }
 
+export function timeOfId(id: string): number {
+  let timeMs = 0;
+  for (const sign of id.slice(0, timeLength)) timeMs = timeMs * alphabet.length + alphabet.indexOf(sign);
+  return timeMs;
+}
+
 export function isId(text: string): boolean {
   return /^[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }

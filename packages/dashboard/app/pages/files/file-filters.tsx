@@ -5,6 +5,7 @@ import { Filters, SearchBox } from "../../parts/filters.tsx";
 import { lastDay } from "../../parts/moment.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { type FileFilter, isFiltered, noFilter } from "./file-filter.ts";
+import { readSort, type Sort, writeSort } from "./file-sort.ts";
 
 const types = [
   ["image/", "Images"],
@@ -25,13 +26,23 @@ const accessLevels = [
   ["private", "Private"],
 ] as const;
 
+const orders = [
+  ["date", "Oldest first"],
+  ["name", "Name A to Z"],
+  ["-name", "Name Z to A"],
+  ["-size", "Largest first"],
+  ["size", "Smallest first"],
+] as const;
+
 interface FileFiltersProps {
   filter: FileFilter;
+  sort: Sort;
+  onSort: (sort: Sort) => void;
   routes: Router[];
   onChange: (filter: FileFilter) => void;
 }
 
-export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
+export function FileFilters({ filter, sort, onSort, routes, onChange }: FileFiltersProps) {
   const bind = (name: keyof FileFilter) => ({
     value: filter[name],
     required: false,
@@ -67,6 +78,14 @@ export function FileFilters({ filter, routes, onChange }: FileFiltersProps) {
       <SearchBox label="Search by name" {...bind("name")} />
       <Choice isBare label="Type" any="All types" options={types} {...bind("type")} />
       <Choice isBare label="Status" any="Any status" options={statuses} {...bind("status")} />
+      <Choice
+        isBare
+        label="Order"
+        any="Newest first"
+        options={orders}
+        value={writeSort(sort)}
+        onChange={(order) => onSort(readSort(order))}
+      />
     </Filters>
   );
 }

@@ -6,7 +6,7 @@ export interface Sort {
   isDescending: boolean;
 }
 
-/** As the server lists them, at no cost for any number of files. */
+/** As the server lists them unless asked for another order. */
 export const newestFirst: Sort = { field: "date", isDescending: true };
 
 /** As the URL has it: "name", or "-size" where the largest come first. Nothing for the server's order. */
@@ -19,25 +19,19 @@ export function writeSort(sort: Sort): string {
   return isServersOrder(sort) ? "" : `${sort.isDescending ? "-" : ""}${sort.field}`;
 }
 
-/** There is no index by name or size, which would slow every upload: so many are loaded and sorted here. */
-export const mostSorted = 2_000;
-
-const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
-
-const comparers: Record<Sort["field"], (a: FoundFile, b: FoundFile) => number> = {
-  name: (a, b) => collator.compare(a.name, b.name),
-  size: (a, b) => a.size - b.size,
-  date: (a, b) => (a.id < b.id ? -1 : 1),
-};
-
 export function isServersOrder(sort: Sort): boolean {
   return sort.field === newestFirst.field && sort.isDescending;
 }
 
-export function sortFiles(files: FoundFile[], sort: Sort): FoundFile[] {
-  if (isServersOrder(sort)) return files;
-  const compare = comparers[sort.field];
-  return files.toSorted((a, b) => (sort.isDescending ? compare(b, a) : compare(a, b)));
+const natural = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+/** As many as one page of the list has. */
+export const pageSize = 100;
+
+/** The server compares names letter by letter. A list that is one page at most is sorted as people do: 2 before 10. */
+export function sortAsPeopleDo(files: FoundFile[], sort: Sort, hasMore: boolean): FoundFile[] {
+  if (sort.field !== "name" || hasMore || files.length > pageSize) return files;
+  const sign = sort.isDescending ? -1 : 1;
+  return files.toSorted((a, b) => sign * natural.compare(a.name, b.name));
 }
 
 /** A second click on a column turns it around. */

@@ -5,7 +5,7 @@ import { formatAgo, formatBytes, formatIn, formatTime } from "../../format.ts";
 import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { isNotable, SelectBox, StatusTag, Thumbnail } from "./file-row-parts.tsx";
-import type { Sort } from "./file-sort.ts";
+import { nextSort, type Sort } from "./file-sort.ts";
 import { type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
 
@@ -20,7 +20,7 @@ export interface FileListProps {
   onChoose: (files: FoundFile[], isChosen: boolean) => void;
   onOpen: (file: FoundFile) => void;
   sort: Sort;
-  onSort: (field: Sort["field"]) => void;
+  onSort: (sort: Sort) => void;
 }
 
 export function FileTable(props: FileListProps) {
@@ -80,7 +80,7 @@ function SortHeader({ field, label, className, sort, onSort }: SortHeaderProps) 
       className={className}
       aria-sort={isSorted ? (sort.isDescending ? "descending" : "ascending") : undefined}
     >
-      <button type="button" className="sort" onClick={() => onSort(field)}>
+      <button type="button" className="sort" onClick={() => onSort(nextSort(sort, field))}>
         {label}
         {isSorted && <Icon of={sort.isDescending ? arrowDownIcon : arrowUpIcon} />}
       </button>

@@ -21,7 +21,9 @@ export function FileTimeline({ file }: { file: FoundFile }) {
           <LogRow key={log.id} log={log} isInFile />
         ))}
       </ul>
-      <p className="dim more">Downloads are not logged.</p>
+      <p className="dim more">
+        Downloads are not logged. <Link to={urlOf("usage")}>Usage</Link> shows the project’s bandwidth.
+      </p>
       <p className="more">
         <Link to={`${urlOf("webhooks")}?text=${file.id}`}>Webhook deliveries for this file</Link>
       </p>

@@ -2,7 +2,7 @@ import type { Router } from "@upstow/contract";
 import { Icon } from "@upstow/kit/icon";
 import { trashIcon } from "@upstow/kit/icons";
 import { useState } from "react";
-import { formatCount } from "../../format.ts";
+import { formatTime } from "../../format.ts";
 import { useLoad } from "../../load.ts";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Empty, Failure, Loading } from "../../parts/states.tsx";
@@ -17,6 +17,7 @@ import { type FileFilter, isFiltered, isRoot, noFilter, toServerQuery } from "./
 import { FileFilters, FilterNote } from "./file-filters.tsx";
 import { FileGrid } from "./file-grid.tsx";
 import { FilePanel } from "./file-panel.tsx";
+import { pageSize, sortAsPeopleDo, writeSort } from "./file-sort.ts";
 import { FileTable } from "./file-table.tsx";
 import { Breadcrumbs, FolderList, type Folders } from "./folders.tsx";
 import { MoreWays } from "./more-ways.tsx";
@@ -27,7 +28,6 @@ import { mostChosen, useFileChoice } from "./use-file-choice.ts";
 import { useFileDeletion } from "./use-file-deletion.ts";
 import { useFileSearch } from "./use-file-search.ts";
 import { useFilesAddress } from "./use-files-address.ts";
-import { useSortedFiles } from "./use-sorted-files.ts";
 
 type ChangeTask = Exclude<BulkTask, "download">;
 const views = ["list", "grid"] as const;
@@ -43,14 +43,17 @@ export default function Files() {
   const known = routes.data?.routers ?? [];
   const tally = useLoad<Folders>(`${api}/folders`);
   const query = toServerQuery(filter);
-  const search = useFileSearch(`${api}/search?limit=100${query === "" ? "" : `&${query}`}`);
+  const order = writeSort(sort);
+  const search = useFileSearch(
+    [`${api}/search?limit=${pageSize}`, query, order === "" ? "" : `sort=${order}`].filter(Boolean).join("&"),
+  );
   const reload = () => {
     search.reload();
     tally.reload();
   };
   const deletion = useFileDeletion(api, { onDeleted: tally.reload, onMatchingDeleted: search.reload });
   const found = search.files.filter((file) => !deletion.hides(file, query));
-  const { files, isCut } = useSortedFiles(found, search, sort);
+  const files = sortAsPeopleDo(found, sort, search.hasMore);
   const choice = useFileChoice(api, query, files);
 
   const remove = (deleted: Parameters<typeof deletion.start>[0]) => {
@@ -120,7 +123,13 @@ export default function Files() {
       </div>
       {routes.error !== null && <Failure error={routes.error} retry={routes.reload} />}
       {mayChange && <UploadList onUploaded={reload} />}
-      <FileFilters filter={filter} routes={known} onChange={changeFilter} />
+      <FileFilters
+        filter={filter}
+        sort={sort}
+        onSort={address.changeSort}
+        routes={known}
+        onChange={changeFilter}
+      />
       {isRoot(filter) && <FolderList routes={known} tally={tally} urlOf={address.urlOfFolder} />}
       <ChoiceBar
         choice={choice}
@@ -131,9 +140,10 @@ export default function Files() {
       />
       {search.error !== null && <Failure error={search.error} retry={search.retry} />}
       {error !== null && <Failure error={error} />}
-      {isCut && (
+      {search.sortedTo !== null && (
         <p className="dim">
-          Sorted within the newest {formatCount(found.length)} files. Narrow the search to sort all.
+          Too many files to sort at once. This list has those created {sort.isDescending ? "after" : "before"}{" "}
+          {formatTime(search.sortedTo)}. Narrow the search to sort the others.
         </p>
       )}
       {files.length > 0 && (

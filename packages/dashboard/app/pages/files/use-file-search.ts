@@ -5,6 +5,8 @@ import { useDueThumbnails } from "./use-due-thumbnails.ts";
 
 export interface FileSearch {
   files: FoundFile[];
+  /** If there are too many files to sort: only those created until then are, or from then on in a descending order. */
+  sortedTo: string | null;
   hasMore: boolean;
   isLoading: boolean;
   /** The files shown still belong to the previous search. */
@@ -21,11 +23,14 @@ export interface FileSearch {
 /** Paged files. The old ones stay until a new search responds, so that typing does not shift the page. */
 export function useFileSearch(path: string): FileSearch {
   const settled = useSettled(path, 150);
-  const list = usePages<FoundFile, "files">(settled, "files", { keepsPrevious: true });
+  const list = usePages<FoundFile, "files", { sortedTo: string | null }>(settled, "files", {
+    keepsPrevious: true,
+  });
   useDueThumbnails(settled, list);
   const isStale = list.isStale || settled !== path;
   return {
     files: list.items,
+    sortedTo: list.lastPage?.sortedTo ?? null,
     hasMore: list.hasMore,
     isLoading: list.isLoading || isStale,
     isStale,

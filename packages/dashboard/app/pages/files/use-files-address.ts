@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { closeTo, goTo, usePath, useQuery } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { type FileFilter, noFilter, readFilter, writeFilter } from "./file-filter.ts";
-import { nextSort, readSort, type Sort, writeSort } from "./file-sort.ts";
+import { readSort, type Sort, writeSort } from "./file-sort.ts";
 
 /** The URL says which folder and file are open, what is searched for, and in which order. */
 export function useFilesAddress() {
@@ -22,8 +22,7 @@ export function useFilesAddress() {
     filter,
     sort,
     change,
-    changeSort: (field: Sort["field"]) =>
-      goTo(urlWith("files", filter, nextSort(sort, field)), { replace: true }),
+    changeSort: (next: Sort) => goTo(urlWith("files", filter, next), { replace: true }),
     open: (file: { id: string }, replace = false) =>
       goTo(urlWith(`files/${file.id}`, filter), { replace, isOver: true }),
     close() {

@@ -1,15 +1,16 @@
-import { CHANGES_PER_CALL, FILE_KEY_MAX, PageQuery, Type } from "@upstow/contract";
+import { CHANGES_PER_CALL, FILE_KEY_MAX, PageQuery, StringEnum, Type } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { findImport } from "../../files/imports/queries.ts";
 import { isReadable } from "../../files/life.ts";
-import { type Searcher, searchFiles } from "../../files/list-files.ts";
+import type { Searcher } from "../../files/list-files.ts";
 import { type Budget, dashboardBudget } from "../../files/look-through.ts";
-import { type FoundFile as FoundRow, findFile } from "../../files/queries.ts";
+import { findFile } from "../../files/queries.ts";
+import type { FoundFile as FoundRow } from "../../files/search/queries.ts";
 import { nameFile } from "../../files/serialize.ts";
 import { tallyFiles } from "../../files/tally-files.ts";
 import { listTrashPage } from "../../files/trash.ts";
-import { boundsOf, encodeCursor, endPage, startPage } from "../../http/paging.ts";
+import { boundsOf, endPage, startPage } from "../../http/paging.ts";
 import { type ApiApp, withAuthor } from "../../http/request-context.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { notFound } from "../../kernel/errors.ts";
@@ -22,7 +23,8 @@ import { linkTo } from "../../serving/links/create-links.ts";
 import { findLinkedFile, lastRevocationOf, listCountedLinks } from "../../serving/links/queries.ts";
 import { ChangeBody, changeFiles } from "./change-files.ts";
 import { deleteChosen } from "./delete-chosen.ts";
-import { searchTerms, toFilter } from "./search-terms.ts";
+import { findPage } from "./find-page.ts";
+import { searchTerms } from "./search-terms.ts";
 import { showFile } from "./show-file.ts";
 
 /** A page being closed may still send 64 KiB, which fits this many ids. */
@@ -117,7 +119,14 @@ function toIso(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-const FileSearchQuery = Type.Object({ ...PageQuery.properties, ...searchTerms });
+/** A name of 255 characters, as a cursor carries it. */
+const sortedCursorMax = 3_000;
+const FileSearchQuery = Type.Object({
+  ...PageQuery.properties,
+  ...searchTerms,
+  cursor: Type.Optional(Type.String({ maxLength: sortedCursorMax })),
+  sort: Type.Optional(StringEnum(["date", "name", "-name", "size", "-size"])),
+});
 
 export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner): void {
   const { db, turns } = deps;
@@ -142,15 +151,8 @@ export function fileSearchRoutes(app: ApiApp, deps: Deps, signer: VariantSigner)
   });
 
   app.get("/search", { schema: { querystring: FileSearchQuery } }, async ({ actor, query }) => {
-    const { before, take } = startPage(query);
-    const { projectId, environment } = actor;
-    const now = deps.now();
-    const wanted = { projectId, environment, ...boundsOf(query, before), take, now };
-    const { rows, scannedTo } = await searchFiles(admit(actor), wanted, toFilter(query));
-    const { shown, nextCursor, hasMore } = endPage(rows, take);
-    const files = await Promise.all(shown.map((row) => show(actor, row)));
-    if (scannedTo === null) return { files, nextCursor, hasMore };
-    return { files, nextCursor: encodeCursor(scannedTo), hasMore: true };
+    const { rows, ...page } = await findPage(deps, admit(actor), actor, query);
+    return { files: await Promise.all(rows.map((row) => show(actor, row))), ...page };
   });
 
   /** Routes are the first part of every key, so they are the folders: how many files each has, and how large they are. */

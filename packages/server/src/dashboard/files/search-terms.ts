@@ -10,7 +10,7 @@ import {
 } from "@upstow/contract";
 import { type FileFilter, nameFilter, statusTerms } from "../../files/file-filter.ts";
 import { foldCase, inJson } from "../../files/look-through.ts";
-import type { Terms } from "../../files/queries.ts";
+import type { Terms } from "../../files/search/queries.ts";
 
 const text = Type.Optional(Type.String({ maxLength: SEARCH_TERM_MAX }));
 const time = Type.Optional(Moment);
@@ -27,7 +27,7 @@ export const searchTerms = {
   until: time,
 };
 
-interface SearchQuery {
+export interface SearchQuery {
   name?: string;
   /** A whole type, or how it begins. */
   type?: string;

@@ -2,7 +2,7 @@ import type { FileListItem, ImageFacts } from "@upstow/contract";
 import type { Deps } from "../../deps.ts";
 import { isImageType, readImageFacts } from "../../files/image-facts.ts";
 import { isReadable } from "../../files/life.ts";
-import type { FoundFile as FoundRow } from "../../files/queries.ts";
+import type { FoundFile as FoundRow } from "../../files/search/queries.ts";
 import { toListItem } from "../../files/serialize.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { cdnFor, fileUrl } from "../../projects/file-url.ts";
