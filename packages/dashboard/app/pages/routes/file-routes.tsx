@@ -82,7 +82,10 @@ function RouteRow({
     <li>
       <span className="grow">
         <strong className="name">
-          <SafeText text={route.slug} /> {route.access === "private" && <Lock />}
+          <SafeText text={route.slug} /> {route.access === "private" && <Lock />}{" "}
+          <span className={`tag ${route.environment}`}>
+            {route.environment === "all" ? "Live and test" : route.environment === "live" ? "Live" : "Test"}
+          </span>
         </strong>
         <span className="dim">
           <SafeText text={describeLimits(route)} />
@@ -94,9 +97,6 @@ function RouteRow({
           </span>
         )}
         {error !== null && <Failure error={error} />}
-      </span>
-      <span className={`tag ${route.environment}`}>
-        {route.environment === "all" ? "Live and test" : route.environment === "live" ? "Live" : "Test"}
       </span>
       {mayChange && (
         <span className="line">
