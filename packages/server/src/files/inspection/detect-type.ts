@@ -1,5 +1,13 @@
 import { fileTypeFromBuffer } from "file-type";
-import { findCompoundFamily, findTextType, findZipFamily, isCompound, isZip, readText } from "./families.ts";
+import {
+  findCompoundFamily,
+  findTextType,
+  findZipFamily,
+  isCompound,
+  isZip,
+  readMarkup,
+  readText,
+} from "./families.ts";
 
 /** What was read of a file. */
 export interface Sample {
@@ -64,9 +72,9 @@ export async function detectType(
 ): Promise<string | null> {
   if (isZip(head)) return findZipFamily(head, directory) ?? "application/zip";
   if (isCompound(head)) return findCompoundFamily(directory);
-  const text = readText(head, sizeBytes <= head.length);
-  const type = text === null ? null : findTextType(text);
+  const type = findTextType(readMarkup(head));
   if (type !== null) return type;
+  const text = readText(head, sizeBytes <= head.length);
   const found = await detectBinary(head);
   if (found === null || (text !== null && !textual.includes(found))) return null;
   return isWeak(found, head) && !isDeclared(found) ? null : found;

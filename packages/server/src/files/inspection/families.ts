@@ -67,15 +67,23 @@ const namedInside = /^(application\/(epub\+zip|vnd\.oasis\.opendocument\.[a-z-]+
 /** The kind of ZIP by its directory; null if there is none, as in a truncated file. */
 export function findZipFamily(head: Buffer, directory: Buffer | null): string | null {
   if (directory === null) return null;
-  const names = listZipNames(directory);
+  // Office finds the parts of a document whatever the case of their names.
+  const names = listZipNames(directory).map((name) => name.toLowerCase());
   if (head.length > 38 && head.readUInt16LE(26) === 8 && head.toString("latin1", 30, 38) === "mimetype") {
     const start = 38 + head.readUInt16LE(28);
     const named = namedInside.exec(head.toString("latin1", start, start + 100))?.[1];
     if (named !== undefined) return named;
   }
-  const has = (start: string) => names.some((name) => name.startsWith(start));
+  const has = (start: string) => names.some((name) => name.startsWith(start.toLowerCase()));
   return families.find(([, isMember]) => isMember(has))?.[0] ?? "application/zip";
 }
+
+/** What may be markup in any encoding, of which only the ASCII characters count: browsers guess, and skip zeros. */
+export const readMarkup = (head: Buffer): string =>
+  head
+    .toString("latin1")
+    .replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, "")
+    .replaceAll("\0", "");
 
 /** Null unless the bytes are text: valid UTF-8 or UTF-16 with a byte order mark, without control characters. */
 export function readText(head: Buffer, isWhole: boolean): string | null {
@@ -100,14 +108,15 @@ function decode(head: Buffer, encoding: string, isWhole: boolean): string | null
  * What comes before the first element: declarations, comments, processing instructions. It matches in one way only, so
  * that no text takes long.
  */
-const preamble = /^(?:\s+|<!--[\s\S]*?-->|<\?(?!php)[\s\S]*?\?>|<!DOCTYPE\s[^[>]*(?:\[[\s\S]*?\]\s*)?>)/i;
+const preamble =
+  /^(?:\s+|<!--(?:-?>|[\s\S]*?-->)|<\?(?!php)[\s\S]*?\?>|<!DOCTYPE\s[^[>]*(?:\[[\s\S]*?\]\s*)?>)/i;
 const htmlElements =
   /^<(?:html|head|body|script|iframe|title|style|link|meta|base|table|div|h[1-6]|form|img|svg|math|object|embed|video|audio|a|p|b|br|font|center)(?=[\s/>])/i;
 
 /** Text formats that browsers or servers run, and those with an unmistakable start; null for all other text. */
 export function findTextType(text: string): string | null {
   if (/^\s*<\?php\s/i.test(text)) return "application/x-httpd-php";
-  let rest = text.replace(/^\uFEFF/, "");
+  let rest = text;
   let isXml = false;
   for (let found = preamble.exec(rest); found !== null; found = preamble.exec(rest)) {
     const [part] = found;

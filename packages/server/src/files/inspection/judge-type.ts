@@ -80,6 +80,7 @@ const generic: Record<string, RegExp> = {
 
 /** Formats that only their declaration tells apart: they have the signature of the format they are built on. */
 const kinds: Record<string, RegExp> = {
+  "text/html": /^text\/(x-)?markdown$/,
   "application/xml": /^text\/|^(?!image\/svg).*\+xml$/,
   "application/zip": /^(?!application\/epub).*\+zip$|^application\/(x-cbz|x-xpinstall)$/,
   "application/x-cfb":
