@@ -11,9 +11,23 @@ import { unknownPath } from "./error-handler.ts";
 import { addRouteHook } from "./request-context.ts";
 import { isForwarded } from "./require-https.ts";
 
-export function createMetrics(droppedLogLines = () => 0): Registry {
+let processMetrics: Metric[] | undefined;
+
+/**
+ * Collected once, however many services this process starts: each collection has a timer and an observer of garbage
+ * collections, which the library never stops.
+ */
+function collectProcessMetrics(): Metric[] {
+  if (processMetrics !== undefined) return processMetrics;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "upstow_" });
+  processMetrics = registry.getMetricsAsArray() as unknown as Metric[];
+  return processMetrics;
+}
+
+export function createMetrics(droppedLogLines = () => 0): Registry {
+  const registry = new Registry();
+  for (const metric of collectProcessMetrics()) registry.registerMetric(metric);
   new Counter({
     name: "upstow_log_dropped_lines_total",
     help: "Log lines lost because the disk was full or nobody read the pipe.",

@@ -124,7 +124,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     ...(onDisk ? {} : await bucketEnv(databaseUrl ?? dataDir)),
     ...options.env,
   });
-  const app = await createApp(config, {
+  let app: App | null = await createApp(config, {
     logger,
     now: clock.now,
     ...(options.bodyWithinMs === undefined ? {} : { bodyWithinMs: options.bodyWithinMs }),
@@ -141,7 +141,9 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const url = `${config.tls === null ? "http" : "https"}://127.0.0.1:${config.port}`;
 
   const started: TestApp = {
-    app,
+    get app() {
+      return getOpen(app);
+    },
     url,
     dataDir,
     databaseUrl: databaseUrl ?? null,
@@ -149,9 +151,12 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
     clock,
     logLines,
     call: (method, path, call) => callApi(url, method, path, call),
-    createTenant: (tier) => createTenant(app, tier),
+    createTenant: (tier) => createTenant(started.app, tier),
     async close() {
-      await app.close();
+      await app?.close();
+      // node:test keeps the functions of all tests until the process ends, and they keep this object. Without the app
+      // it is small.
+      app = null;
       // PostgreSQL writes everything to the disk first. The next test need not wait for that.
       void database?.drop();
       if (options.reuse === undefined) await rm(dataDir, { recursive: true, force: true });
@@ -159,6 +164,11 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   };
   if (app.firstStart !== null) started.owner = await describeOwner(app);
   return started;
+}
+
+function getOpen(app: App | null): App {
+  if (app === null) throw new Error("This app is closed.");
+  return app;
 }
 
 /** A process of tests may stand still for longer than PostgreSQL waits for an instance. */
