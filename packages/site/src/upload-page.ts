@@ -34,7 +34,7 @@ function nameType(type: string): string {
   return typeNames[type] ?? name?.toUpperCase() ?? type;
 }
 
-/** The page of an upload link. `upload.js` sends the files one by one; without it the browser sends the form. */
+/** The page of an upload link. `upload.js` sends the files one by one. Without it, the browser sends the form. */
 export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): string {
   const takesAll = types.length === 0 || types.includes("*/*");
   const many = filesLeft > 1;
@@ -47,8 +47,8 @@ export function renderUploadBody({ filesLeft, maxBytes, types }: UploadOffer): s
 <h1>Upload ${many ? "files" : "a file"}</h1>
 <p class="lead">${count}.${escapeHtml(kinds)}</p>
 <form method="post" enctype="multipart/form-data" accept-charset="utf-8" data-upload data-files-left="${filesLeft}" data-max-bytes="${maxBytes}">
-<input type="file" name="file" id="upload-files" class="visually-hidden"${many ? " multiple" : ""} required${accept}>
-<label class="drop" for="upload-files">${drawIcon(cloudUploadIcon, "icon drop-icon")}<span><strong>Drop ${many ? "files" : "a file"} here</strong> or <u>browse</u></span></label>
+<input type="file" name="file" id="upload-files" aria-label="${many ? "Files" : "File"}"${many ? " multiple" : ""} required${accept}>
+<label class="drop" for="upload-files" hidden>${drawIcon(cloudUploadIcon, "icon drop-icon")}<span><strong>Drop ${many ? "files" : "a file"} here</strong> or <u>browse</u></span></label>
 <button class="button primary">Upload</button>
 </form>
 <ul class="sent" aria-label="Files"></ul>

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { findBarriers } from "../../../test/support/axe.ts";
+import { startFaultProxy } from "../../../test/support/fault-proxy.ts";
 import { getBrowser } from "../../server/test/support/shared-browser.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
 
@@ -63,7 +64,7 @@ describe("an upload link", () => {
       assert.match((await page.locator("input").getAttribute("accept")) ?? "", /^text\/plain,image\/\*,/);
       assert.deepEqual(await findBarriers(page), []);
       await page.locator("input").setInputFiles(named(`${"a long name ".repeat(9)}.txt`, 2000));
-      await page.locator("text=Too large").waitFor();
+      await page.locator("li", { hasText: "Too large" }).waitFor();
       assert.equal(await page.locator("progress").isVisible(), false);
       assert.ok(((await page.locator(".drop").boundingBox())?.width ?? 0) > 340, `${width} px`);
       const overflow = "document.documentElement.scrollWidth - innerWidth";
@@ -81,13 +82,13 @@ describe("an upload link", () => {
       ]);
     const rows = page.locator(".sent li");
     await rows.locator("nth=0").locator("text=Uploaded").waitFor();
-    await rows.locator("nth=2").locator("text=does not accept text/html").waitFor();
+    await rows.locator("nth=2").locator("text=Files of type text/html are not accepted here.").waitFor();
     assert.match((await rows.nth(1).textContent()) ?? "", /Too large: at most 1 KB\./);
     assert.deepEqual(await listNames(), ["Größe <b>.txt"]);
     assert.equal(await page.locator(".drop").isVisible(), true);
 
     await page.locator("input").setInputFiles(named("last.txt"));
-    await page.locator("text=Everything has arrived.").waitFor();
+    await page.locator("text=Files that have arrived: 2 of 4.").waitFor();
     assert.equal(await page.locator(".drop").isVisible(), false);
     assert.deepEqual((await listNames()).sort(), ["Größe <b>.txt", "last.txt"]);
     assert.equal((await page.reload())?.status(), 403);
@@ -95,13 +96,67 @@ describe("an upload link", () => {
     await close();
   });
 
-  it("offers to try again after a lost connection", async () => {
+  it("offers to try again after a lost connection, and while the service cannot store files", async () => {
     const { page, close } = await open(await createLink({}));
-    await page.route("**/form/*", (route) => route.abort(), { times: 1 });
+    await page.route("**/resumable", (route) => route.abort(), { times: 1 });
     await page.locator("input").setInputFiles(named("again.txt"));
-    await page.locator("button", { hasText: "Try again" }).click();
+    await page.locator("li", { hasText: "The connection was lost." }).waitFor();
+    await page.route("**/resumable/*", (route) => route.fulfill({ status: 507, json: {} }), { times: 1 });
+    const again = page.locator("button", { hasText: "Try again" });
+    await again.click();
+    await page.locator("li", { hasText: "could not be stored right now" }).waitFor();
+    assert.match(
+      (await page.locator("[role=status]").textContent()) ?? "",
+      /^again\.txt: The file could not/,
+    );
+    await again.click();
     await page.locator("text=Everything has arrived.").waitFor();
     assert.ok((await listNames()).includes("again.txt"));
+    await close();
+  });
+
+  it("continues a large file where it was cut, without another place of its grant", async () => {
+    const proxy = await startFaultProxy(app.url);
+    try {
+      const cuts = [{ kind: "cut-body", afterBytes: 2_000_000 } as const];
+      const offsets: number[] = [];
+      proxy.setFaults(({ method, headers }) => {
+        if (method !== "PATCH") return null;
+        offsets.push(Number(headers["upload-offset"]));
+        return cuts.shift() ?? null;
+      });
+      const link = await createLink({});
+      const { page, close } = await open(link.replace(app.url, proxy.url));
+      const size = 5_000_000;
+      await page.locator("input").setInputFiles(named("cut.txt", size));
+      await page.locator("button", { hasText: "Try again" }).click();
+      await page.locator("text=Everything has arrived.").waitFor();
+      // Chromium repeats a request by itself if its connection was an old one.
+      assert.ok(offsets[0] === 0 && (offsets.at(-1) ?? 0) > 0, offsets.join());
+      const { body } = await app.call("GET", "files?name=cut.txt", { key: app.owner.live });
+      assert.deepEqual([body.files.length, body.files[0].size], [1, size]);
+      await close();
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("says which files have not arrived, because there were too many", async () => {
+    const { page, close } = await open(await createLink({ maxFiles: 2 }));
+    await page.locator("input").setInputFiles(["1.txt", "2.txt", "3.txt"].map((name) => named(name)));
+    await page.locator("text=Files that have arrived: 2 of 3. This link accepts no further files.").waitFor();
+    const last = page.locator(".sent li").last();
+    assert.match((await last.textContent()) ?? "", /Request a new one\./);
+    await close();
+  });
+
+  it("uploads an empty file, and one whose name is not ASCII and has no type", async () => {
+    const { page, close } = await open(await createLink({ maxFiles: 2 }));
+    const files = [named("empty.txt", 0), { ...named("Größe '1' ✓"), mimeType: "" }];
+    await page.locator("input").setInputFiles(files);
+    await page.locator("text=Everything has arrived.").waitFor();
+    const names = await listNames();
+    for (const { name } of files) assert.ok(names.includes(name), `${name}: ${names}`);
     await close();
   });
 
@@ -109,6 +164,9 @@ describe("an upload link", () => {
     const { page, close } = await open(await createLink({}), { javaScriptEnabled: false });
     assert.equal(await page.locator(".lead").textContent(), "One file of up to 10 GB.");
     assert.equal(await page.locator("input").getAttribute("accept"), null);
+    // The browser's own control shows which file was selected.
+    assert.ok(((await page.locator("input").boundingBox())?.width ?? 0) > 100);
+    assert.equal(await page.locator(".drop").isVisible(), false);
     await page.locator("input").setInputFiles(named("plain.txt"));
     await page.locator("button", { hasText: "Upload" }).click();
     await page.waitForURL("**/form/*");

@@ -29,7 +29,7 @@ export function uploadPageRoutes(app: FastifyInstance, deps: Deps, site: LoadSit
           ...pageHeaders,
           // The address is the secret.
           "referrer-policy": "no-referrer",
-          "content-security-policy": policyFor(own, own("/form/")),
+          "content-security-policy": policyFor(own, own("/resumable", "/resumable/")),
           "cache-control": "no-store",
           "x-robots-tag": "noindex",
         })
