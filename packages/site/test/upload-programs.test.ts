@@ -113,6 +113,41 @@ describe("the programs of the guides to uploads, as printed", () => {
     }
   });
 
+  it("continue with tus-js-client after a reload, under a grant for one file", {
+    skip: browserMissing,
+  }, async () => {
+    await save("tus", "// src/tus.ts", "src/tus.ts");
+    const { outputFiles } = await build({
+      stdin: { contents: calls["tus.ts"], resolveDir: folder, loader: "ts" },
+      ...{ bundle: true, write: false, format: "iife", charset: "ascii" },
+    });
+    const body = { routeSlug: "default" };
+    const { grant } = (await app.call("POST", "upload/grants", { key: app.owner.live, body })).body;
+    const start = `const grantToken = "${grant.token}"; const onFile = (use) => {
+      document.querySelector("input").onchange = ({ target }) => use(target.files[0]); };`;
+    pages.set("/reload", `<input type="file"><script>${start}\n${outputFiles[0]?.text}</script>`);
+    const path = join(folder, "large.bin");
+    await writeFile(path, Buffer.alloc(300_000, 7));
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(urlOf("/reload"));
+      await page.route("**/tus/*", (route) =>
+        route.request().method() === "PATCH" ? route.abort() : route.continue(),
+      );
+      const created = page.waitForResponse((response) => response.status() === 201);
+      await page.setInputFiles("input", path);
+      await created;
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await page.reload();
+      const said = page.waitForEvent("console");
+      await page.setInputFiles("input", path);
+      assert.match((await said).text(), /\/large\.bin$/);
+    } finally {
+      await browser.close();
+    }
+  });
+
   it("send the form of a page in another encoding", { skip: browserMissing }, async () => {
     const form = listBlocks("docs/guides/html-forms.md").find(({ language }) => language === "html");
     const action = `${app.url}/form/${await createGrant()}`;
