@@ -64,6 +64,38 @@ test("the trash period is set in the dashboard, and each file says when it was d
   await context.close();
 });
 
+test("a file that someone else has restored or removed meanwhile is no longer offered", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const client = createUploadClient(app, tenant.live);
+  const body = { trashDays: 7 };
+  await app.call("PATCH", `projects/${tenant.projectId}`, { key: tenant.live, body });
+  const [a, b] = [await client.upload(), await client.upload(undefined, { fileName: "b.txt" })];
+  await client.removeAll([a.id, b.id]);
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(tenant, "trash"));
+  await page.getByRole("button", { name: "Restore b.txt" }).waitFor();
+  await client.restore([a.id]);
+  await client.purge([b.id]);
+  await page.getByRole("button", { name: "Restore hello.txt" }).click();
+  await page.getByText("hello.txt is no longer in the trash.").waitFor();
+  await page.getByText("The trash is empty").waitFor();
+  await context.close();
+});
+
+test("a file that has to be claimed says so in the list", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const client = createUploadClient(app, tenant.live);
+  const route = { slug: "form", claimWithin: 7200 };
+  await client.post(`projects/${tenant.projectId}/routers`, route);
+  await client.upload(undefined, { routeSlug: "form", expiresIn: 86_400 });
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(tenant, "files"));
+  await page.getByText("Unclaimed, expires in 2 hours").waitFor();
+  await context.close();
+});
+
 test("only an owner is offered to change the trash period", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");

@@ -6,7 +6,7 @@ import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { isNotable, SelectBox, statusOf, Thumbnail } from "./file-row-parts.tsx";
 import type { FileListProps } from "./file-table.tsx";
-import type { FoundFile } from "./found-file.ts";
+import { endOf, type FoundFile } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
 
 const tilePx = 168;
@@ -43,6 +43,7 @@ export function FileGrid(props: FileListProps) {
 }
 
 function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundFile }) {
+  const end = endOf(file);
   const facts = [formatBytes(file.size), ...(isNotable(file) ? [statusOf(file)] : [])];
   return (
     <li className={chosen.has(file.id) ? "tile selected" : "tile"}>
@@ -58,12 +59,12 @@ function Tile({ file, chosen, onChoose, onOpen }: FileListProps & { file: FoundF
       </span>
       <small className="cut">
         {/* There is room for two facts, of which the expiry is one. */}
-        {(file.expiresAt === null ? facts : facts.slice(-1)).join(" · ")}
-        {file.expiresAt !== null && (
-          <span title={formatTime(file.expiresAt)}>
+        {(end === null ? facts : facts.slice(-1)).join(" · ")}
+        {end !== null && (
+          <span title={formatTime(end.at)}>
             {" · "}
             <Icon of={clockIcon} />
-            <span className="visually-hidden">Expires</span> {formatIn(file.expiresAt)}
+            <span className="visually-hidden">{end.word}</span> {formatIn(end.at)}
           </span>
         )}
       </small>

@@ -6,7 +6,7 @@ import { Lock } from "../../parts/lock.tsx";
 import { SafeText, showHidden } from "../../parts/safe-text.tsx";
 import { isNotable, SelectBox, StatusTag, Thumbnail } from "./file-row-parts.tsx";
 import { nextSort, type Sort } from "./file-sort.ts";
-import { type FoundFile, routeOf } from "./found-file.ts";
+import { endOf, type FoundFile, routeOf } from "./found-file.ts";
 import { useWindowRows } from "./use-window-rows.ts";
 
 const rowHeightPx = 44;
@@ -135,8 +135,8 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
 
 /** Beside the name; on a phone below it, with the status that has no column there. */
 function Marks({ file }: { file: FoundFile }) {
-  const { expiresAt } = file;
-  if (expiresAt === null && !isNotable(file)) return null;
+  const end = endOf(file);
+  if (end === null && !isNotable(file)) return null;
   return (
     <span className="marks">
       {isNotable(file) && (
@@ -144,10 +144,10 @@ function Marks({ file }: { file: FoundFile }) {
           <StatusTag {...file} />
         </span>
       )}
-      {expiresAt !== null && (
-        <span className="tag warn expiry" title={formatTime(expiresAt)}>
+      {end !== null && (
+        <span className="tag warn expiry" title={formatTime(end.at)}>
           <Icon of={clockIcon} />
-          <span className="word">Expires</span> {formatIn(expiresAt)}
+          <span className="word">{end.word}</span> {formatIn(end.at)}
         </span>
       )}
     </span>

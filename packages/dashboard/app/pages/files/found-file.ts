@@ -20,6 +20,13 @@ export function placeholderOf({ placeholder }: Pick<FoundFile, "placeholder">): 
   return url === null ? {} : { backgroundImage: `url(${url})`, backgroundSize: "cover" };
 }
 
+/** Whatever ends a file first, and what is said of it; null if it stays. */
+export function endOf({ expiresAt, claimBy }: Pick<FileListItem, "expiresAt" | "claimBy">) {
+  if (claimBy !== null && (expiresAt === null || Date.parse(claimBy) < Date.parse(expiresAt)))
+    return { at: claimBy, word: "Unclaimed, expires" };
+  return expiresAt === null ? null : { at: expiresAt, word: "Expires" };
+}
+
 export function routeOf(file: Pick<FileListItem, "key">): string {
   return file.key.split("/")[1] ?? "";
 }

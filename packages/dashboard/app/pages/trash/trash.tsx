@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { callApi } from "../../api.ts";
+import { ApiError, callApi } from "../../api.ts";
 import { formatAgo, formatBytes, formatIn, formatMany, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -28,16 +28,26 @@ export default function Trash() {
   const [purging, setPurging] = useState<TrashedFile | null>(null);
   const [status, setStatus] = useState("");
   const { error, isBusy, run } = useAction();
+  /** Someone else may have restored or removed it since the list was loaded. */
+  const end = async (file: TrashedFile, method: string, path: string, how: object) => {
+    setStatus("");
+    try {
+      await callApi(method, `${api}/${path}`, { keys: [file.key], ...how });
+    } catch (problem) {
+      if (!(problem instanceof ApiError && problem.status === 404)) throw problem;
+      throw new ApiError(404, `${showHidden(file.name)} is no longer in the trash.`);
+    } finally {
+      list.reload();
+    }
+  };
   const restore = (file: TrashedFile) =>
     run(async () => {
-      await callApi("POST", `${api}/files/restore`, { keys: [file.key] });
+      await end(file, "POST", "files/restore", {});
       setStatus(`${showHidden(file.name)} restored`);
-      list.reload();
     });
   const purge = async (file: TrashedFile) => {
-    await callApi("DELETE", `${api}/files`, { keys: [file.key], purge: true });
+    await end(file, "DELETE", "files", { purge: true });
     setPurging(null);
-    list.reload();
   };
   return (
     <>
