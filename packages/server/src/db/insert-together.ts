@@ -33,7 +33,7 @@ export function insertTogether<Row extends object>(
     },
     async (tx, rows) => {
       const [first] = rows;
-      if (rows.length > 1) await tx.run(insertMany, { rows: JSON.stringify(rows) });
+      if (rows.length > 1) await tx.run(insertMany, { rows: toJson(rows, columns) });
       else if (first !== undefined) await tx.run(insertOne, first);
     },
   );
@@ -67,7 +67,7 @@ export function insertNewTogether<Row extends { id: string }>(
       .returning("id"),
   );
   const insertGathered = doEachTogether<Row, { id: string }>((tx, rows) =>
-    tx.all(insertMany, { rows: JSON.stringify(rows) }),
+    tx.all(insertMany, { rows: toJson(rows, columns) }),
   );
   return async (tx, row) =>
     tx.dialect === "sqlite"
@@ -77,6 +77,11 @@ export function insertNewTogether<Row extends { id: string }>(
 
 function valuesOf<Row>(columns: readonly (keyof Row)[], row: Row): never {
   return Object.fromEntries(columns.map((column) => [column, row[column]])) as never;
+}
+
+/** Without columns that are not written: PostgreSQL would read their names and nulls for every row. */
+function toJson(rows: readonly object[], columns: readonly string[]): string {
+  return JSON.stringify(rows, columns as string[]);
 }
 
 function selectRows(table: keyof Schema, columns: readonly string[], rows: string): RawBuilder<never> {

@@ -10,7 +10,7 @@ import {
 import { statement } from "../../db/statement.ts";
 import { createKeyring } from "../../kernel/security/keyring.ts";
 import { openDiskStore } from "./disk-store.ts";
-import { largestRowBytes } from "./small-blobs.ts";
+import { insertSmallBlob, largestRowBytes, readSmallBlobs } from "./small-blobs.ts";
 
 const contentType = "a/b";
 const overwriteAll = statement((q, p: { bytes: Uint8Array }) =>
@@ -46,6 +46,16 @@ for (const kind of databaseKinds) {
       });
       await put(url, "abc");
       assert.deepEqual(await countKept(opened), { files: 2, rows: 2 });
+    });
+
+    test("those that share a transaction keep their own bytes", async () => {
+      await using opened = await open();
+      const { db } = opened;
+      const blobs = new Map([1, 0, 300, largestRowBytes].map((size) => [`of-${size}`, randomBytes(size)]));
+      await db.transact((tx) =>
+        Promise.all([...blobs].map(([blob, bytes]) => insertSmallBlob(tx, blob, bytes))),
+      );
+      assert.deepEqual(await readSmallBlobs(db, [...blobs.keys()]), blobs);
     });
 
     test("what is made final is what came last, also where another process took it", async () => {

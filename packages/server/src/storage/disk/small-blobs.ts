@@ -1,4 +1,6 @@
+import { sql } from "#kysely";
 import type { Queryable } from "../../db/database.ts";
+import { gather } from "../../db/lanes.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import { isRowName } from "./blob-name.ts";
 import { BlobDamaged } from "./damage.ts";
@@ -11,6 +13,16 @@ export const largestRowBytes = 32 * 1024;
 
 const insertStatement = statement((q, p: { blob: string; bytes: Uint8Array }) =>
   q.insertInto("disk_small_blob").values({ blob: p.blob, bytes: p.bytes }),
+);
+
+const insertManyStatement = statement((q, p: { rows: string; bytes: Uint8Array }) =>
+  q
+    .insertInto("disk_small_blob")
+    .columns(["blob", "bytes"])
+    .expression(
+      sql`select blob, substring(cast(${p.bytes} as bytea) from start for size)
+      from json_to_recordset(cast(cast(${p.rows} as text) as json)) as small (blob text, start int, size int)`,
+    ),
 );
 
 const findStatement = statement((q, p: { blob: string }) =>
@@ -28,8 +40,34 @@ const deleteStatement = statement((q, p: { blob: string }) =>
   q.deleteFrom("disk_small_blob").where("blob", "=", p.blob),
 );
 
-export const insertSmallBlob = (tx: Queryable, blob: string, bytes: Uint8Array): Promise<number> =>
-  tx.run(insertStatement, { blob, bytes });
+interface SmallBlob {
+  blob: string;
+  bytes: Uint8Array;
+}
+
+/** Those that share a transaction go to a server with one statement, one after another in a single value. */
+const insertGathered = gather<SmallBlob[]>(
+  (blobs, more) => {
+    blobs.push(...more);
+  },
+  async (tx, blobs) => {
+    const [first] = blobs;
+    if (blobs.length === 1 && first !== undefined) return void (await tx.run(insertStatement, first));
+    let start = 1;
+    const rows = blobs.map(({ blob, bytes: { byteLength: size } }) => {
+      const row = { blob, start, size };
+      start += size;
+      return row;
+    });
+    const bytes = Buffer.concat(blobs.map((small) => small.bytes));
+    await tx.run(insertManyStatement, { rows: JSON.stringify(rows), bytes });
+  },
+);
+
+export async function insertSmallBlob(tx: Queryable, blob: string, bytes: Uint8Array): Promise<void> {
+  if (tx.dialect === "sqlite") await tx.run(insertStatement, { blob, bytes });
+  else await insertGathered(tx, "disk_small_blob", [{ blob, bytes }]);
+}
 
 export async function findSmallBlob(db: Queryable, blob: string): Promise<Buffer | null> {
   const row = await db.get(findStatement, { blob });
