@@ -66,7 +66,14 @@ async function checkTools(layers: Layers): Promise<Check[]> {
     if (path === undefined) return ok(`${name} is not installed (optional, package ${from})`);
     const source = Buffer.from("no file of any kind");
     // Whatever it says of this file, it has started.
-    const outcome = await runTool({ layers, programs: [path], script: tryScript, source, giveUpMs: 30_000 });
+    const outcome = await runTool({
+      layers,
+      givesWay: false,
+      programs: [path],
+      script: tryScript,
+      source,
+      giveUpMs: 30_000,
+    });
     if (outcome.kind === "done") return ok(`found ${path}: ${makes}`);
     const reason = outcome.kind === "failed" ? outcome.reason : "it does not end";
     return warning(`${path} does not start: ${reason}`, `Install ${from} again, or remove it.`);

@@ -102,11 +102,16 @@ const closedMessage = "The render pool is closed.";
 export function createRenderPool(options: RenderPoolOptions): RenderPool {
   const crew = createWorkerCrew({ ...options, cpuSec: (options.deadlineMs / 1000) * options.maxJobs });
   const queue = createRenderQueue<Job>(options);
-  const converter = createConverter(options.tools ?? noTools);
+  const converter = createConverter(options.tools ?? noTools, givesWay);
   const memories: GetMemory[] = [];
   let averageMs = 200;
   let closed = false;
   let givesWayAtMs = 0;
+
+  /** Tools too: one that hardly runs gives up, and its file would count as unreadable. */
+  function givesWay(): boolean {
+    return options.patienceMs > 0 && performance.now() >= givesWayAtMs;
+  }
 
   function startWhatMay(): void {
     for (let job = queue.start(); job !== null; job = queue.start()) void runAndGoOn(job);
@@ -184,7 +189,7 @@ export function createRenderPool(options: RenderPoolOptions): RenderPool {
 
   async function takeWorker(): Promise<WorkerProcess> {
     try {
-      return await crew.take(options.patienceMs > 0 && performance.now() >= givesWayAtMs);
+      return await crew.take(givesWay());
     } catch (cause) {
       throw new RenderUnavailable("A render worker could not be started.", { cause });
     }

@@ -21,13 +21,13 @@ export interface Converter {
 const giveUpMs = 60_000;
 
 /** Tools work inside a renderer's turn, so there are never more of them than of renderers. */
-export function createConverter(tools: Tools): Converter {
+export function createConverter(tools: Tools, givesWay: () => boolean): Converter {
   const kinds = new Set(listKinds(tools));
 
   async function run(kind: ToolKind, script: string, source: Source): Promise<ToolOutcome> {
     const { layers } = await findLayers();
     const programs = toolRecipes[kind].needs.map((name) => tools.get(name) ?? name);
-    const outcome = await runTool({ layers, programs, script, source, giveUpMs });
+    const outcome = await runTool({ layers, givesWay: givesWay(), programs, script, source, giveUpMs });
     if (outcome.kind === "failed") throw new RenderUnavailable(`${programs[0]} failed: ${outcome.reason}`);
     return outcome;
   }

@@ -9,6 +9,8 @@ import { type OpenSource, sendPieces } from "../send-source.ts";
 
 export interface ToolRun {
   layers: Layers;
+  /** Runs at a low priority, if the system allows it. */
+  givesWay: boolean;
   /** Paths, which the script has as `$1` and on. */
   programs: readonly string[];
   /** For a POSIX shell, in a folder with nothing but the file `source`. */
@@ -67,7 +69,7 @@ export async function runTool(run: ToolRun): Promise<ToolOutcome> {
 }
 
 async function runIn(
-  { layers, programs, script, source, giveUpMs }: ToolRun,
+  { layers, givesWay, programs, script, source, giveUpMs }: ToolRun,
   folder: string | undefined,
   shell: string,
   cat: string,
@@ -88,7 +90,7 @@ async function runIn(
   );
   const { child } = launched;
   if (child.pid === undefined) return { kind: "failed", reason: "the process could not be started" };
-  lowerPriority(child.pid);
+  if (givesWay) lowerPriority(child.pid);
   const ended = Promise.withResolvers<number | null>();
   let isTooMuch = false;
   let isLate = false;

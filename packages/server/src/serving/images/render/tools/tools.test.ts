@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { constants, getPriority } from "node:os";
 import { after, test } from "node:test";
 import sharp from "sharp";
 import { openTestPool } from "../../../../../test/support/render/open-test-pool.ts";
@@ -236,7 +237,8 @@ test("a tool sees programs and the file, and nothing of the service", async (t) 
   t.after(() => delete process.env["TOOL_TEST_SECRET"]);
   const script = 'echo "$(ls /) $(ls)"; read line <source; echo "$line"; echo "secret: $TOOL_TEST_SECRET"';
   const source = Buffer.from("the file\n");
-  const found = await runTool({ layers, programs: ["/usr/bin/ls"], script, source, giveUpMs: 30_000 });
+  const programs = ["/usr/bin/ls"];
+  const found = await runTool({ layers, givesWay: false, programs, script, source, giveUpMs: 100_000 });
   assert.ok(found.kind === "done", JSON.stringify(found));
   const words = found.bytes.toString().split(/\s+/).filter(Boolean);
   const system = ["etc", "lib", "lib64", "sys", "usr", "work"];
@@ -246,12 +248,24 @@ test("a tool sees programs and the file, and nothing of the service", async (t) 
   );
 });
 
+test("a tool has a low priority only where it gives way", async () => {
+  const { layers } = await findLayers();
+  const programs = ["/usr/bin/nice"];
+  for (const givesWay of [true, false]) {
+    const source = Buffer.from("x");
+    const found = await runTool({ layers, givesWay, programs, script: '"$1"', source, giveUpMs: 100_000 });
+    assert.ok(found.kind === "done", JSON.stringify(found));
+    const own = getPriority();
+    assert.equal(Number(found.bytes.toString()), givesWay ? constants.priority.PRIORITY_LOW : own);
+  }
+});
+
 for (const kind of ["confined", "unconfined"] as const) {
   test(`${kind}, what a tool starts ends with it, and limits hold`, async () => {
     const layers = kind === "confined" ? (await findLayers()).layers : new Set(["limits"] as const);
     const source = Buffer.alloc(1_000_000, "x");
-    const run = (script: string, giveUpMs = 30_000) =>
-      runTool({ layers, programs: ["/usr/bin/wc"], script, source, giveUpMs });
+    const run = (script: string, giveUpMs = 100_000) =>
+      runTool({ layers, givesWay: false, programs: ["/usr/bin/wc"], script, source, giveUpMs });
     assert.deepEqual(await run("cat source"), { kind: "done", bytes: source });
     assert.deepEqual(await run("cat missing"), { kind: "refused" });
     assert.deepEqual(await run("while :; do cat source >more; done | cat", 1000), { kind: "refused" });
