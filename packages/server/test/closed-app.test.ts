@@ -15,7 +15,7 @@ onBothDatabases("a service that was closed", (database) => {
     for (let i = 0; i < 3; i++) closed.push(await useApp());
     const countKept = () => closed.filter((http) => http.deref() !== undefined).length;
     // What waits for a connection's or a timer's end keeps it a moment longer.
-    for (let tries = 0; tries < 100 && countKept() > 0; tries++) {
+    for (let tries = 0; tries < 600 && countKept() > 0; tries++) {
       await wait(50);
       collectGarbage();
     }

@@ -18,7 +18,7 @@ describe("how the tool-protocol endpoint speaks the protocol", () => {
       method: "POST",
       headers: { "content-type": "application/json", accept: both, ...headers },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     });
     const type = response.headers.get("content-type");
     const text = await response.text();

@@ -151,7 +151,7 @@ describe("the tool-protocol endpoint", () => {
         _meta: Object.fromEntries(named),
       },
       { "mcp-protocol-version": revision, "mcp-method": "subscriptions/listen" },
-      AbortSignal.timeout(10_000),
+      AbortSignal.timeout(60_000),
     );
     assert.deepEqual([status, body.params.notifications], [200, {}]);
   });

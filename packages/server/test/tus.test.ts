@@ -57,7 +57,7 @@ onAnyDatabase("tus", (database) => {
   const startPatch = (path: string, length: number, first: Uint8Array) =>
     startUnfinishedPatch(new URL(path, app.url), length, first);
   async function untilOffset(url: string, least: number) {
-    for (let tries = 0; tries < 200; tries++) {
+    for (let tries = 0; tries < 3_000; tries++) {
       if ((await offsetOf(url)) >= least) return;
       await wait(20);
     }

@@ -189,7 +189,7 @@ onBothDatabases("virus scans", (database) => {
       for (const { id, url, key } of infected) {
         let isGone = false;
         const reading = (async () => {
-          while (!isGone) assert.equal(await bytesAt(url), 404);
+          for (; !isGone; await wait(5)) assert.equal(await bytesAt(url), 404);
         })();
         await judged(client, id, 404);
         isGone = true;

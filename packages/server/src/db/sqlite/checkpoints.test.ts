@@ -21,7 +21,7 @@ const sizeOf = (path: string) => statSync(path).size;
 
 /** Waits for what another thread does. */
 async function until(isSo: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 500 && !isSo(); tries++) await wait(10);
+  for (let tries = 0; tries < 3_000 && !isSo(); tries++) await wait(10);
   return isSo();
 }
 

@@ -58,7 +58,7 @@ describe("the outbound guard at connect time", () => {
     };
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     // Ends the request if a broken guard lets it go to an address that never answers.
-    const signal = AbortSignal.timeout(5_000);
+    const signal = AbortSignal.timeout(60_000);
     const request = https.get(url, { agent: false, signal, ...tlsClient, ...options }, (response) => {
       text(response).then(resolve, reject);
     });
