@@ -17,7 +17,7 @@ export interface Recall extends Pick<Database, "recall" | "recallAll"> {
 }
 
 interface Remembered {
-  answers: Map<string, unknown>;
+  answers: Map<string, Promise<unknown>>;
   reads: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
     changed.clear();
   }
 
-  function answersOf(statement: AnyStatement): Map<string, unknown> {
+  function answersOf(statement: AnyStatement): Map<string, Promise<unknown>> {
     const revision = snapshot.revision();
     if (revision !== asOf || count >= mostAnswers) forgetAll();
     asOf = revision;
@@ -55,17 +55,23 @@ export function createRecall(snapshot: Snapshot, findTables: (sql: string) => Ta
     return known.answers;
   }
 
-  const recallBy = (read: Read) => async (statement: AnyStatement, params: object) => {
-    const answers = answersOf(statement);
-    const key = callKey(statement.compile("sqlite"), params);
-    const known = answers.get(key);
-    if (known !== undefined) return known;
-    const answer = read(snapshot.open(), statement, params);
-    if (answer !== null) {
-      answers.set(key, answer);
-      count++;
+  // Promises are kept instead of rows, because creating one per call costs more than finding the row.
+  const recallBy = (read: Read) => (statement: AnyStatement, params: object) => {
+    try {
+      const answers = answersOf(statement);
+      const key = callKey(statement.compile("sqlite"), params);
+      const known = answers.get(key);
+      if (known !== undefined) return known;
+      const row = read(snapshot.open(), statement, params);
+      const answer = Promise.resolve(row);
+      if (row !== null) {
+        answers.set(key, answer);
+        count++;
+      }
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
     }
-    return answer;
   };
 
   return {
