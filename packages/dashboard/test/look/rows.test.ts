@@ -16,6 +16,19 @@ const middles = `[...document.querySelectorAll(".deliveries > li")].map((row) =>
 const namesWithRoom = `[...document.querySelectorAll(".deliveries .name")]
   .filter((name) => (name.clientHeight + 1) % parseFloat(getComputedStyle(name).lineHeight) > 2).length`;
 
+test("an entry of the audit log has what happened on one line, and who did it on the next", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/audit`);
+  await page.getByText("Project created: tenant").waitFor();
+  const lines = `[...document.querySelectorAll(".entry > summary")]
+    .map((entry) => Math.round(entry.clientHeight / parseFloat(getComputedStyle(entry).lineHeight)))`;
+  const found = (await page.evaluate(lines)) as number[];
+  assert.deepEqual([...new Set(found)], [2]);
+  await context.close();
+});
+
 test("a delivery is one line on everything wider than a phone, and a long name ends with its third line", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");

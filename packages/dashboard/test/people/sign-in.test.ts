@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { slowTest } from "../../../../test/support/quick-run.ts";
 import { listTrail } from "../../../server/test/support/audit-trail.ts";
 import { createPerson, password } from "../../../server/test/support/console-people.ts";
+import { claimInstallation } from "../../../site/test/support/claim.ts";
 import { addAuthenticator } from "../support/authenticator.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
 
@@ -252,3 +253,16 @@ async function expectNothingKept(page: Page, secrets: string[]): Promise<void> {
   const seen = (await page.content()) + String(stored) + dashboard.app.logLines.join("");
   for (const secret of secrets) assert.ok(!seen.includes(secret));
 }
+
+test("before anybody has claimed the installation, the sign-in page says how to", async () => {
+  // Nobody has claimed this one: sessions of the other tests are made without passwords.
+  const { app } = dashboard;
+  const { page, context } = await dashboard.open(null);
+  await page.goto(`${app.url}/dashboard`);
+  await page.getByText("This installation has no owner yet.").waitFor();
+  await claimInstallation(app);
+  await page.reload();
+  await page.getByText("No password yet?").waitFor();
+  assert.equal(await page.getByText("no owner yet").count(), 0);
+  await context.close();
+});

@@ -64,3 +64,17 @@ test("outside of dialogs, the page scrolls to a form's error", async () => {
   await expectErrorByButton(page);
   await context.close();
 });
+
+test("an error doesn't show the API's name of a field", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/routes`);
+  await page.getByRole("button", { name: "Create route" }).click();
+  await page.getByLabel("Slug").fill("photos");
+  await page.getByLabel("Webhook URL").fill("http://example.com/hook");
+  await page.getByRole("button", { name: "Save" }).click();
+  const text = await page.getByRole("dialog").getByRole("alert").textContent();
+  assert.match(text ?? "", /^The URL must start with https:/);
+  await context.close();
+});

@@ -2,7 +2,7 @@ import { IdParam, PASSKEYS_MAX, StringEnum, Type } from "@upstow/contract";
 import type { Deps } from "../deps.ts";
 import { type ApiApp, withAuthor } from "../http/request-context.ts";
 import { notFound } from "../kernel/errors.ts";
-import { findInstallation } from "../projects/accounts/queries.ts";
+import { findInstallation, findInstallationOwner } from "../projects/accounts/queries.ts";
 import { changeCredentials, claim, lookAtLink } from "./credentials.ts";
 import type { PasswordWork } from "./password-work.ts";
 import { listSessions } from "./queries.ts";
@@ -34,6 +34,11 @@ const AccountBody = Type.Object({
 
 /** Sign-in routes, without a session. */
 export function signInRoutes(app: ApiApp, deps: Deps, passwords: PasswordWork): void {
+  /** Whether the installation's owner can sign in: before the first sign-in link is opened, there is no password. */
+  app.get("/claim", { schema }, async () => ({
+    isClaimed: (await deps.db.get(findInstallationOwner, {}))?.password_hash != null,
+  }));
+
   app.post("/claim/look", { schema: { ...schema, body: LinkBody } }, async (request) => ({
     email: await lookAtLink(deps, request.body.token, visitorOf(request)),
   }));

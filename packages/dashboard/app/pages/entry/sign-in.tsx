@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { callApi } from "../../api.ts";
 import { Alone } from "../../parts/alone.tsx";
 import { EmailField, PasswordField } from "../../parts/fields.tsx";
@@ -20,6 +20,14 @@ export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
     if (answer.ticket === undefined) await onEntered();
     else setTicket(answer.ticket);
   };
+  const [isUnclaimed, setUnclaimed] = useState(false);
+  useEffect(() => {
+    callApi<{ isClaimed: boolean }>("GET", "/claim").then(
+      ({ isClaimed }) => setUnclaimed(!isClaimed),
+      // Only a hint: signing in says what is wrong.
+      () => {},
+    );
+  }, []);
   return (
     <Alone>
       {ticket !== null ? (
@@ -33,14 +41,25 @@ export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
           footer={
             <>
               <PasskeyButton onEntered={onEntered} />
-              <p className="dim">
-                No password yet? Open your sign-in link. On the server,{" "}
-                <code className="mono">upstow account login-link</code> creates a new one.
-              </p>
+              {!isUnclaimed && (
+                <p className="dim">
+                  No password yet? Open your sign-in link. On the server,{" "}
+                  <code className="mono">upstow account login-link</code> creates a new one.
+                </p>
+              )}
             </>
           }
         >
           <h1>Sign in</h1>
+          {isUnclaimed && (
+            <div className="notice">
+              <p>
+                This installation has no owner yet. Open the sign-in link that the first start printed. It
+                works once, for 24 hours. On the server,{" "}
+                <code className="mono">upstow account login-link</code> creates a new one.
+              </p>
+            </div>
+          )}
           <EmailField value={email} onChange={setEmail} />
           <PasswordField value={password} onChange={setPassword} />
         </Form>

@@ -48,7 +48,7 @@ export function Invitations({ projectId }: { projectId: string }) {
                 <span className="name">
                   <SafeText text={invitation.email} />
                 </span>
-                <span className="dim">until {formatTime(invitation.expiresAt)}</span>
+                <span className="dim">Expires {formatTime(invitation.expiresAt)}</span>
               </span>
               <span className="tag">{roleLabels[invitation.role]}</span>
               <button

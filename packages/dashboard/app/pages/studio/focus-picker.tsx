@@ -34,7 +34,7 @@ export function FocusPicker({ file, onChanged }: FocusPickerProps) {
   }
   const slider = (label: string, value: number, change: (share: number) => { x: number; y: number }) => (
     <label>
-      {label} {Math.round(value * 100)} %
+      {label} {Math.round(value * 100)}%
       <input
         key={value}
         type="range"

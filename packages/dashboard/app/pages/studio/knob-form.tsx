@@ -16,7 +16,7 @@ export function KnobForm({ knobs, isPrivate, onChange }: KnobFormProps) {
         type="number"
         min={1}
         max={4096}
-        placeholder="follows"
+        placeholder="Automatic"
         value={knobs[name]}
         onChange={(event) => onChange({ [name]: event.target.value })}
       />
@@ -70,7 +70,7 @@ export function KnobForm({ knobs, isPrivate, onChange }: KnobFormProps) {
       <label>
         Background
         <input
-          placeholder="rrggbb"
+          placeholder="ffcc00"
           maxLength={6}
           spellCheck={false}
           value={knobs.background}
@@ -83,7 +83,7 @@ export function KnobForm({ knobs, isPrivate, onChange }: KnobFormProps) {
           type="number"
           min={1}
           max={100}
-          placeholder="none"
+          placeholder="None"
           value={knobs.blur}
           onChange={(event) => onChange({ blur: event.target.value })}
         />
@@ -94,7 +94,7 @@ export function KnobForm({ knobs, isPrivate, onChange }: KnobFormProps) {
           value={knobs.rotate}
           onChange={(event) => onChange({ rotate: event.target.value as Knobs["rotate"] })}
         >
-          <option value="">not</option>
+          <option value="">None</option>
           {turns.map((degrees) => (
             <option key={degrees} value={degrees}>
               {degrees}°

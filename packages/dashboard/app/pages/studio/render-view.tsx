@@ -48,8 +48,8 @@ export function RenderView({ renders, shown, originalBytes, onShow, onMeasured }
 
 function weigh(render: Render | ApiError | undefined, originalBytes: number | null): string {
   if (render === undefined) return "…";
-  if (render instanceof ApiError) return "failed";
+  if (render instanceof ApiError) return "Failed";
   if (originalBytes === null || originalBytes === 0) return formatBytes(render.sizeBytes);
   const share = Math.round((render.sizeBytes / originalBytes) * 100);
-  return `${formatBytes(render.sizeBytes)} · ${share} %`;
+  return `${formatBytes(render.sizeBytes)} · ${share}%`;
 }
