@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { after, before, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { deleteEndedFiles } from "../src/files/delete-files.ts";
@@ -12,7 +12,7 @@ import { type Source, startSource } from "./support/imports/source.ts";
 import { assertCountersMatch, deletionsDone } from "./support/recount.ts";
 import { onBothDatabases, startApp, type Tenant, type TestApp } from "./support/start-app.ts";
 import { octets } from "./support/tus/unfinished-patch.ts";
-import type { UploadClient } from "./support/upload-client.ts";
+import { createUploadClient, type UploadClient } from "./support/upload-client.ts";
 import { createTenantClients, keepReaperAway, listLogTypes } from "./support/upload-life.ts";
 
 const half = 40_000;
@@ -127,6 +127,36 @@ onBothDatabases("what ends while it is uploaded", (database) => {
     };
   }
 
+  async function beginForm(routeSlug: string, creator = client): Promise<Begun> {
+    const bytes = randomBytes(2 * half);
+    const name = `${randomUUID()}.bin`;
+    const { token } = (await creator.post("upload/grants", { routeSlug })).body.grant;
+    const request = httpRequest(new URL(`/form/${token}`, app.url), {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+    });
+    const answered = new Promise<IncomingMessage>((resolve, reject) =>
+      request.on("response", resolve).on("error", reject),
+    );
+    request.write(`--b\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\n\r\n`);
+    request.write(bytes.subarray(0, half));
+    const find = async () => (await client.list(`?name=${name}`)).body.files[0]?.id as string | undefined;
+    let id = await find();
+    for (; id === undefined; id = await find()) await wait(10);
+    return {
+      id,
+      bytes,
+      look: async () => null,
+      async finish() {
+        request.write(bytes.subarray(half));
+        request.end("\r\n--b--\r\n");
+        const response = await answered;
+        response.resume();
+        return response.statusCode ?? 0;
+      },
+    };
+  }
+
   const doors: Record<string, (routeSlug: string) => Promise<Begun>> = {
     tus: (route) =>
       beginGrowing("/tus", {
@@ -143,6 +173,7 @@ onBothDatabases("what ends while it is uploaded", (database) => {
         last: { "upload-complete": "?1" },
       }),
     import: beginImport,
+    form: beginForm,
   };
 
   const rowOf = (id: string) =>
@@ -154,7 +185,9 @@ onBothDatabases("what ends while it is uploaded", (database) => {
   };
 
   for (const [door, begin] of Object.entries(doors)) {
-    for (const checkContent of ["off", "enforce"])
+    // Nobody can continue a form, so it leaves no row.
+    const leavesRow = door !== "form";
+    for (const checkContent of leavesRow ? ["off", "enforce"] : [])
       it(`is gone with its file: ${door}, content checks ${checkContent}`, async () => {
         await useNewProject();
         await addRoute({ slug: "brief", checkContent });
@@ -200,7 +233,7 @@ onBothDatabases("what ends while it is uploaded", (database) => {
       assert.equal(await countEvents(app, upload.id), 0);
       app.clock.advance(8 * day);
       await reapAbandonedUploads(app.app.deps);
-      assert.equal((await rowOf(upload.id))?.status, "FAILED");
+      assert.equal((await rowOf(upload.id))?.status, leavesRow ? "FAILED" : undefined);
       await assertCountersMatch(app, tenant.projectId, { live: 0 });
     });
 
@@ -279,5 +312,25 @@ onBothDatabases("what ends while it is uploaded", (database) => {
     await deleteEndedFiles(app.app.deps);
     assert.equal((await rowOf(upload.id))?.status, "DELETED");
     await assertCountersMatch(app, tenant.projectId, { live: 1 });
+  });
+
+  it("leaves nothing of a form whose key is revoked, or whose file ends: form", async () => {
+    await useNewProject();
+    const made = (await client.post(`projects/${tenant.projectId}/keys`, { name: "short" })).body;
+    const ofKey = await beginForm("default", createUploadClient(app, made.secret));
+    assert.equal((await app.call("DELETE", `keys/${made.key.id}`, { key: tenant.live })).status, 200);
+    const { key } = (await rowOf(ofKey.id)) ?? assert.fail();
+    assert.equal(await ofKey.finish(), 401);
+    const ended = await beginForm("default");
+    assert.equal((await client.patch(ended.id, { expiresIn: 60 })).status, 200);
+    app.clock.advance(60_000);
+    assert.equal(await ended.finish(), 404);
+    for (const { id } of [ofKey, ended]) {
+      assert.equal(await rowOf(id), null);
+      assert.equal(await countEvents(app, id), 0);
+    }
+    await deletionsDone(app);
+    assert.equal(await app.app.deps.store.findReceived(key), null);
+    await assertCountersMatch(app, tenant.projectId, { live: 0 });
   });
 });

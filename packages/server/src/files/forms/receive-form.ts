@@ -12,7 +12,7 @@ import { AppError, bodyCutOff } from "../../kernel/errors.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import { objectKey } from "../../storage/storage-key.ts";
 import { finishUpload } from "../uploads/finish-upload.ts";
-import { checkOpen } from "../uploads/grants/grant.ts";
+import { checkHeld, checkOpen } from "../uploads/grants/grant.ts";
 import { givePlacesBack } from "../uploads/grants/queries.ts";
 import { abortMultipart } from "../uploads/multipart.ts";
 import { describeUpload, receiveParts, TooManyBytes } from "../uploads/receive-parts.ts";
@@ -123,6 +123,7 @@ async function uploadFile(
     }).catch((error: unknown) => {
       throw error instanceof TooManyBytes ? overLimit(limitBytes) : error;
     });
+    await checkHeld(deps, grant);
     const sized = await describeUpload(deps, actor, opened, { sizeBytes, uploadId, type: opened.type });
     if (sized === null) throw bodyCutOff();
     const seal = await sealParts(deps, sized, { uploadId, parts });

@@ -119,12 +119,13 @@ const askAgain = "Request a new grant from the site that issued this one.";
 export async function getHeldGrant(deps: Deps, token: string): Promise<{ actor: Actor; grant: Grant }> {
   const id = uploadGrantTokens(deps).read(token);
   const grant = id === null ? null : await deps.db.recall(findUploadGrant, { id });
-  if (grant === null)
-    throw new AppError("UNAUTHORIZED", "The upload grant is unknown, or was revoked together with its key.", {
-      suggestion: askAgain,
-      deadLink: "unknown",
-    });
+  if (grant === null) throw unknown();
   return { actor: toActor(grant), grant };
+}
+
+/** For uploads that take long: throws 401 if the grant's key was revoked or its project deleted meanwhile. */
+export async function checkHeld({ db }: Pick<Deps, "db">, { id }: Grant): Promise<void> {
+  if ((await db.get(findUploadGrant, { id })) === null) throw unknown();
 }
 
 /** Throws 403 once nothing more can be uploaded under the grant. `takePlaceOf` has the last word. */
@@ -148,6 +149,11 @@ export function checkGrantedType(grant: Grant, contentType: string): void {
   });
 }
 
+const unknown = () =>
+  new AppError("UNAUTHORIZED", "The upload grant is unknown, or was revoked together with its key.", {
+    suggestion: askAgain,
+    deadLink: "unknown",
+  });
 const expired = () => ended("has expired", "expired");
 const usedUp = ({ max_files }: Grant) =>
   ended(
