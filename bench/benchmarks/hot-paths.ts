@@ -33,7 +33,7 @@ export const hotPaths: HotPath[] = [
     costs: [
       "reading key, account and rows for every request: recalled while nobody has changed anything",
       "locks of the database file for every read: one snapshot for each turn of the event loop",
-      "hooks and facts of the route for every request: known before it, and without promises",
+      "hooks and facts of the route for every request: known before it",
     ],
   },
   {
