@@ -104,7 +104,7 @@ function EntryRow({ entry }: { entry: AuditEntry }) {
     <li>
       <details className="grow entry">
         <summary>
-          {actionNames[entry.action] ?? entry.action}
+          <span>{actionNames[entry.action] ?? entry.action}</span>
           {target.label !== null && (
             <>
               {": "}
