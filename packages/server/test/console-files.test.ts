@@ -258,6 +258,23 @@ onAnyDatabase("files and deliveries in the dashboard", (database) => {
     assert.equal((await owner("GET", "/projects")).body.projects[0].trashDays, 3);
   });
 
+  test("what was restored meanwhile is not deleted with the rest of the trash", async () => {
+    await enter();
+    const { projectId, live: key } = tenant;
+    await owner("PATCH", `/projects/${projectId}`, { trashDays: 3 });
+    for (const name of ["a", "b"]) await uploadFile(app, "x", { key, name });
+    const { files } = (await owner("GET", `${inLive}/search`)).body;
+    const ids: string[] = files.map((file: { id: string }) => file.id);
+    await owner("POST", `${inLive}/files/delete`, { ids });
+    const [b, a] = files;
+    await owner("POST", `${inLive}/files/restore`, { keys: [a.id] });
+    assert.deepEqual((await owner("POST", `${inLive}/trash/delete`, { ids })).body, { deleted: 1 });
+    assert.deepEqual((await owner("GET", `${inLive}/trash`)).body.files, []);
+    assert.equal(await (await fetch(a.url)).text(), "x");
+    assert.equal((await owner("POST", `${inLive}/files/restore`, { keys: [b.id] })).status, 404);
+    assert.equal((await app.call("GET", "usage", { key })).body.usage.storageBytes, 1);
+  });
+
   test("only images that can be rendered have a thumbnail", async () => {
     await enter();
     const { projectId, live: key } = tenant;

@@ -92,6 +92,7 @@ const needed: Record<string, Needed> = {
   [`GET ${inProject}/files/read-keys`]: "developer",
   [`POST ${inProject}/files/read-keys/rotate`]: "developer",
   [`GET ${inProject}/trash`]: "viewer",
+  [`POST ${inProject}/trash/delete`]: "developer",
   [`GET ${inProject}/search`]: "viewer",
   [`GET ${inProject}/search/count`]: "viewer",
   [`GET ${inProject}/folders`]: "viewer",

@@ -83,6 +83,38 @@ test("a file that someone else has restored or removed meanwhile is no longer of
   await context.close();
 });
 
+test("many files are restored or deleted at once, but none that someone else has restored", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const client = createUploadClient(app, tenant.live);
+  await app.call("PATCH", `projects/${tenant.projectId}`, { key: tenant.live, body: { trashDays: 7 } });
+  const ids: string[] = [];
+  for (const fileName of ["a.txt", "b.txt", "c.txt", "d.txt"])
+    ids.push((await client.upload(undefined, { fileName })).id);
+  await client.removeAll(ids);
+  const { page, context } = await dashboard.open(tenant.accountId);
+  await page.goto(urlOf(tenant, "trash"));
+  for (const name of ["a.txt", "b.txt"]) await page.getByLabel(`Select ${name}`).check();
+  await page.getByText("2 selected").waitFor();
+  await page.getByRole("button", { name: "Restore selected" }).click();
+  await page.getByText("2 files restored").waitFor();
+  await page.getByLabel("Select a.txt").waitFor({ state: "detached" });
+  await page.getByLabel("Select all").check();
+  await client.restore(ids.slice(2, 3));
+  await page.getByRole("button", { name: "Delete selected permanently" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete permanently" });
+  await dialog.getByText(/^2 files \(\d+ bytes\) cannot be restored afterwards\.$/).waitFor();
+  await dialog.getByRole("button", { name: "Delete permanently" }).click();
+  await page.getByText("1 file is no longer in the trash.").waitFor();
+  await page.getByText("The trash is empty").waitFor();
+  const { files } = (await app.call("GET", "files?status=UPLOADED", { key: tenant.live })).body;
+  assert.deepEqual(
+    files.map(({ name }: { name: string }) => name),
+    ["c.txt", "b.txt", "a.txt"],
+  );
+  await context.close();
+});
+
 test("a file that has to be claimed says so in the list", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");

@@ -13,6 +13,7 @@ import {
   deleteVariantsOfFiles,
   listEndedFiles,
   purgeFileRows,
+  purgeTrashedRows,
 } from "./queries.ts";
 import { nameFiles } from "./serialize.ts";
 import { removeBytes, scheduleDeletion, scheduleFileDeletion, schedulePurge } from "./storage-deletions.ts";
@@ -43,9 +44,11 @@ export interface Deletion {
   deletions: StorageDeletionRow[];
 }
 
-interface Manner {
+export interface Manner {
   /** Without the trash, and what is in it. */
   purge?: boolean | undefined;
+  /** Only what is in the trash, which is purged. */
+  onlyTrashed?: boolean;
 }
 
 /**
@@ -57,11 +60,12 @@ export async function deleteFiles(
   now: number,
   { projectId, environment }: Scope,
   keysOrIds: string[],
-  { purge = false }: Manner = {},
+  { onlyTrashed = false, purge = onlyTrashed }: Manner = {},
 ): Promise<Deletion> {
   const scope = { projectId, environment };
   const named = { ...scope, ...nameFiles(keysOrIds), now };
-  const deleted = await tx.all(purge ? purgeFileRows : deleteFileRows, named);
+  const rows = onlyTrashed ? purgeTrashedRows : purge ? purgeFileRows : deleteFileRows;
+  const deleted = await tx.all(rows, named);
   return settleDeleted(tx, now, scope, deleted, purge ? toPurgedEntry : toDeletedEntry);
 }
 
@@ -131,7 +135,7 @@ export async function deleteFilesBy(
       target: { kind: "files", id: first.id },
       projectId: scope.projectId,
       before: { ids: deletion.files.map(({ id }) => id) },
-      after: { purge: manner.purge },
+      after: { purge: manner.onlyTrashed || manner.purge },
     });
   return deletion;
 }

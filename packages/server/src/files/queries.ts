@@ -113,6 +113,16 @@ export const purgeFileRows = statement((q, p: Named, dialect) =>
     .returning(deletedColumns),
 );
 
+/** Not files that someone has restored meanwhile. */
+export const purgeTrashedRows = statement((q, p: Named, dialect) =>
+  q
+    .updateTable("file")
+    .set({ updated_at: p.now, purge_at: null })
+    .where(areNamed(p, dialect))
+    .where(sql<boolean>`purge_at is not null`)
+    .returning(deletedColumns),
+);
+
 /** Files whose end has come, from any project. */
 export const listEndedFiles = statement((q, p: { now: number; take: number }) => {
   // Literals, and one column each, to match the indexes of files that have an end.

@@ -88,13 +88,17 @@ export function StatusTag(file: State) {
   return <span className={`tag ${color}`}>{statusOf(file)}</span>;
 }
 
-interface SelectBoxProps {
-  file: FoundFile;
+interface SelectBoxProps<File> {
+  file: File;
   chosen: ReadonlySet<string>;
-  onChoose: (files: FoundFile[], isChosen: boolean) => void;
+  onChoose: (files: File[], isChosen: boolean) => void;
 }
 
-export function SelectBox({ file, chosen, onChoose }: SelectBoxProps) {
+export function SelectBox<File extends Pick<FoundFile, "id" | "name">>({
+  file,
+  chosen,
+  onChoose,
+}: SelectBoxProps<File>) {
   return (
     <label className="tick-area">
       <input

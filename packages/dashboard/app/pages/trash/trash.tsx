@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { ApiError, callApi } from "../../api.ts";
-import { formatAgo, formatBytes, formatIn, formatMany, formatTime } from "../../format.ts";
+import { formatAgo, formatBytes, formatCount, formatIn, formatMany, formatTime } from "../../format.ts";
 import { usePages } from "../../load.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Form } from "../../parts/form.tsx";
@@ -10,6 +10,7 @@ import { Empty, Failure, ListState } from "../../parts/states.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { Link } from "../../router.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { SelectBox } from "../files/file-row-parts.tsx";
 
 interface TrashedFile {
   id: string;
@@ -21,33 +22,45 @@ interface TrashedFile {
   purgeAt: string;
 }
 
+/** As many as one call restores. */
+const mostRestored = 100;
+
 /** Deleted files that the project's trash still has. */
 export default function Trash() {
   const { api, mayChange, urlOf } = useWorkspace();
   const list = usePages<TrashedFile, "files">(`${api}/trash?limit=50`, "files");
-  const [purging, setPurging] = useState<TrashedFile | null>(null);
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [purging, setPurging] = useState<TrashedFile[] | null>(null);
   const [status, setStatus] = useState("");
   const { error, isBusy, run } = useAction();
-  /** Someone else may have restored or removed it since the list was loaded. */
-  const end = async (file: TrashedFile, method: string, path: string, how: object) => {
-    setStatus("");
-    try {
-      await callApi(method, `${api}/${path}`, { keys: [file.key], ...how });
-    } catch (problem) {
-      if (!(problem instanceof ApiError && problem.status === 404)) throw problem;
-      throw new ApiError(404, `${showHidden(file.name)} is no longer in the trash.`);
-    } finally {
-      list.reload();
-    }
+  const selected = list.items.filter(({ id }) => picked.has(id));
+  const pick = (files: TrashedFile[], isPicked: boolean) => {
+    const changed = new Set(files.map(({ id }) => id));
+    setPicked(new Set([...[...picked].filter((id) => !changed.has(id)), ...(isPicked ? changed : [])]));
   };
-  const restore = (file: TrashedFile) =>
-    run(async () => {
-      await end(file, "POST", "files/restore", {});
-      setStatus(`${showHidden(file.name)} restored`);
-    });
-  const purge = async (file: TrashedFile) => {
-    await end(file, "DELETE", "files", { purge: true });
+  /** Someone else may have restored or removed some since the list was loaded. */
+  const end = async (files: TrashedFile[], done: string, send: (ids: string[]) => Promise<number>) => {
+    setStatus("");
+    const count = await send(files.map(({ id }) => id)).finally(list.reload);
+    setPicked(new Set());
+    if (count > 0) setStatus(`${nameOf(files, count)} ${done}`);
+    const missing = files.length - count;
+    if (missing > 0)
+      throw new ApiError(
+        404,
+        `${nameOf(files, missing)} ${missing === 1 ? "is" : "are"} no longer in the trash.`,
+      );
+  };
+  const restore = (files: TrashedFile[]) =>
+    run(() => end(files, "restored", (ids) => restoreFiles(api, ids)));
+  const purge = async (files: TrashedFile[]) => {
     setPurging(null);
+    await run(() =>
+      end(files, "permanently deleted", async (ids) => {
+        const { deleted } = await callApi<{ deleted: number }>("POST", `${api}/trash/delete`, { ids });
+        return deleted;
+      }),
+    );
   };
   return (
     <>
@@ -57,6 +70,33 @@ export default function Trash() {
       </div>
       <TrashPeriod />
       {error !== null && <Failure error={error} />}
+      {mayChange && list.items.length > 0 && (
+        <div className="chosen">
+          <label>
+            <input
+              type="checkbox"
+              checked={selected.length === list.items.length}
+              onChange={({ target }) => pick(list.items, target.checked)}
+            />{" "}
+            {selected.length === 0 ? "Select all" : `${formatCount(selected.length)} selected`}
+          </label>
+          <button
+            type="button"
+            disabled={isBusy || selected.length === 0}
+            onClick={() => void restore(selected)}
+          >
+            Restore selected
+          </button>
+          <button
+            type="button"
+            className="danger"
+            disabled={isBusy || selected.length === 0}
+            onClick={() => setPurging(selected)}
+          >
+            Delete selected permanently
+          </button>
+        </div>
+      )}
       <ListState
         list={list}
         empty={
@@ -70,6 +110,7 @@ export default function Trash() {
         <ul className="rows" aria-label="Deleted files">
           {list.items.map((file) => (
             <li key={file.id}>
+              {mayChange && <SelectBox file={file} chosen={picked} onChoose={pick} />}
               <span className="grow">
                 <strong className="name">
                   <SafeText text={file.name} />
@@ -84,10 +125,10 @@ export default function Trash() {
               </span>
               {mayChange && (
                 <span className="line">
-                  <button type="button" disabled={isBusy} onClick={() => void restore(file)}>
+                  <button type="button" disabled={isBusy} onClick={() => void restore([file])}>
                     Restore<span className="visually-hidden"> {showHidden(file.name)}</span>
                   </button>
-                  <button type="button" className="danger" onClick={() => setPurging(file)}>
+                  <button type="button" className="danger" onClick={() => setPurging([file])}>
                     Delete permanently<span className="visually-hidden"> {showHidden(file.name)}</span>
                   </button>
                 </span>
@@ -101,14 +142,38 @@ export default function Trash() {
         <Dialog title="Delete permanently" onClose={() => setPurging(null)}>
           <Form submit="Delete permanently" isDangerous onSubmit={() => purge(purging)}>
             <p>
-              <SafeText text={purging.name} /> ({formatMany(purging.size, "byte")}) cannot be restored
-              afterwards.
+              {nameOf(purging, purging.length)} (
+              {formatMany(
+                purging.reduce((sum, { size }) => sum + size, 0),
+                "byte",
+              )}
+              ) cannot be restored afterwards.
             </p>
           </Form>
         </Dialog>
       )}
     </>
   );
+}
+
+/** A single file by its name, so that it can be told apart. */
+function nameOf(files: TrashedFile[], count: number): string {
+  const [first] = files;
+  return first !== undefined && files.length === 1 ? showHidden(first.name) : formatMany(count, "file");
+}
+
+async function restoreFiles(api: string, ids: string[]): Promise<number> {
+  let count = 0;
+  for (let from = 0; from < ids.length; from += mostRestored) {
+    const keys = ids.slice(from, from + mostRestored);
+    try {
+      count += (await callApi<{ restored: number }>("POST", `${api}/files/restore`, { keys })).restored;
+    } catch (problem) {
+      // None of them is there any more.
+      if (!(problem instanceof ApiError && problem.status === 404)) throw problem;
+    }
+  }
+  return count;
 }
 
 function TrashPeriod() {

@@ -1,5 +1,5 @@
 import type { Deps } from "../../deps.ts";
-import { deleteFilesBy, interrupted } from "../../files/delete-files.ts";
+import { deleteFilesBy, interrupted, type Manner } from "../../files/delete-files.ts";
 import type { FileFilter } from "../../files/file-filter.ts";
 import { type Searcher, searchFiles } from "../../files/list-files.ts";
 import { removeBytes } from "../../files/storage-deletions.ts";
@@ -8,10 +8,15 @@ import type { Actor } from "../../kernel/actor.ts";
 /** Each batch is its own transaction, so that a large selection does not block others. */
 const batchSize = 100;
 
-export async function deleteChosen(deps: Deps, actor: Actor, ids: string[]): Promise<{ deleted: number }> {
+export async function deleteChosen(
+  deps: Deps,
+  actor: Actor,
+  ids: string[],
+  manner?: Manner,
+): Promise<{ deleted: number }> {
   let deleted = 0;
   for (let from = 0; from < ids.length; from += batchSize)
-    deleted += await deleteBatch(deps, actor, ids.slice(from, from + batchSize));
+    deleted += await deleteBatch(deps, actor, ids.slice(from, from + batchSize), manner);
   return { deleted };
 }
 
@@ -40,9 +45,16 @@ export async function deleteMatching(
   return { deleted };
 }
 
-async function deleteBatch(deps: Deps, { projectId, environment }: Actor, ids: string[]): Promise<number> {
+async function deleteBatch(
+  deps: Deps,
+  { projectId, environment }: Actor,
+  ids: string[],
+  manner?: Manner,
+): Promise<number> {
   if (ids.length === 0) return 0;
-  const done = await deps.db.transact((tx) => deleteFilesBy(tx, deps, { projectId, environment }, ids));
+  const done = await deps.db.transact((tx) =>
+    deleteFilesBy(tx, deps, { projectId, environment }, ids, manner),
+  );
   await removeBytes(deps, done.deletions);
   return done.files.length;
 }

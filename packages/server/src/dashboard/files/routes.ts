@@ -89,6 +89,11 @@ export function chosenFileRoutes(app: ApiApp, deps: Deps): void {
     };
   });
 
+  app.post("/trash/delete", { schema: { body: DeleteBody }, config: { isLarge: true } }, async (request) => {
+    const ids = [...new Set(request.body.ids)];
+    return deleteChosen(withAuthor(deps, request), request.actor, ids, { onlyTrashed: true });
+  });
+
   /** The links whose uses are counted. Their tokens are not stored, so nobody can use a link that is listed here. */
   app.get("/files/links", { schema: { querystring: LinkQuery } }, async ({ actor, query }) => {
     const { id: fileId } = await getFile(deps, actor, query.key);
