@@ -33,6 +33,11 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "55P03";
 }
 
+/** The statement was only rejected because another one of its transaction had failed. */
+export function isConsequence(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "25P02";
+}
+
 /** The server has rejected a statement, and with it the whole transaction; not because it is unavailable. */
 export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError || error instanceof UniqueViolation;

@@ -2,7 +2,7 @@ import type { Queryable } from "../database.ts";
 import { createLanes } from "../lanes.ts";
 import type { Statement } from "../statement.ts";
 import type { Connections, Send } from "./connections.ts";
-import { isConflict, isLost, isOutdated, isRefused } from "./errors.ts";
+import { isConflict, isConsequence, isLost, isOutdated, isRefused } from "./errors.ts";
 
 type Work = (tx: Queryable) => Promise<unknown>;
 type Outcome = PromiseSettledResult<unknown>;
@@ -140,9 +140,11 @@ export async function inTransaction<T>(
   } catch (error) {
     hasEnded = true;
     if (isLost(failure)) throw failure;
+    // Of statements sent together, the work may hear first of one after the cause.
+    const cause = isConsequence(error) ? failure : error;
     // If this fails too, the connection is not reused.
     await send({ text: "ROLLBACK" }).catch(() => {});
-    throw error;
+    throw cause;
   }
 }
 
