@@ -190,6 +190,9 @@ onBothDatabases("the audit trail", (database) => {
     await trash(1);
     await step(`DELETE ${prefix}/files*`, "files.deleted", { ...own, ids: { "*": file.id } });
     await step(`POST ${prefix}/files/restore`, "file.updated", { ...own, body: { keys: [file.id] } });
+    const { id, key } = await upload("e.txt");
+    await app.call("DELETE", `files/${key}`, { key: tenant.live });
+    await step(`POST ${prefix}/trash/delete`, "files.deleted", { ...own, body: { ids: [id] } });
     await trash(0);
     const bulk = { ...own, body: { keys: [(await upload("b.txt")).key] } };
     await step(`DELETE ${prefix}/files`, "files.deleted", bulk);

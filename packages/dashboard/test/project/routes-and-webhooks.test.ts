@@ -54,7 +54,7 @@ test("a file route is created with types and a size, edited and deleted", async 
   await page.getByRole("combobox", { name: "Unit", exact: true }).selectOption("GB");
   await page.getByLabel("Webhook URL").fill("https://localhost/hook");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("webhookUrl").waitFor();
+  await page.getByRole("alert").getByText("is this machine").waitFor();
   await page.getByLabel("Webhook URL").fill("");
   await page.getByRole("button", { name: "Save" }).click();
   await row.getByText("up to 1.5 GB").waitFor();
