@@ -70,9 +70,10 @@ export interface Searcher {
 const candidatesAtOnce = 200;
 
 /**
- * Scans the environment's files in the order of their ids, through the index that lists them. An index over the texts would slow
- * every upload and differ per database; scanning 100,000 files takes a tenth of a second without one (`npm run bench
- * -- search`). Stops when the page is full or everything was scanned; otherwise returns the id to continue after.
+ * Scans the environment's files in the order of their ids, through the index that lists them. An index over the texts
+ * would slow every upload and differ per database; scanning 100,000 files takes a tenth of a second without one (`npm
+ * run bench -- search`). Stops when the page is full or everything was scanned; otherwise returns the id to continue
+ * after.
  */
 export async function searchFiles(
   searcher: Searcher,
