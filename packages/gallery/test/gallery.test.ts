@@ -131,6 +131,16 @@ describe("the gallery page", () => {
     }
   });
 
+  it("leaves the tabs of a component without the style of the page's own", async () => {
+    const { page } = await open("/components/source-tabs");
+    await page.locator("[data-demo] [role=tab]").first().waitFor();
+    const lines = await page.evaluate(
+      "['.tabs > [role=tablist] > [role=tab]', '[data-demo] [role=tab]'].map((tab) => getComputedStyle(document.querySelector(tab)).borderBottomWidth)",
+    );
+    assert.deepEqual(lines, ["2px", "0px"]);
+    await page.close();
+  });
+
   it("copies code as it stands in the catalogue", async () => {
     const { page } = await open("/components/upload-wizard", {
       permissions: ["clipboard-read", "clipboard-write"],

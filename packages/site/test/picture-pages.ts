@@ -29,6 +29,14 @@ const searchFor = (query: string) => async (page: Page) => {
   await page.locator(".palette-status:not(:empty)").waitFor();
 };
 
+/** Examples start when they come into view. */
+const walkThrough = async (page: Page) => {
+  for (const demo of await page.locator("[data-demo]").all()) {
+    await demo.scrollIntoViewIfNeeded();
+    await demo.locator("> *").first().waitFor({ state: "attached" });
+  }
+};
+
 const shots: Record<string, Shot> = {
   welcome: { path: "/", isFull: true },
   "welcome-uploaded": {
@@ -65,7 +73,7 @@ const shots: Record<string, Shot> = {
   },
   missing: { path: "/nowhere" },
   "link-unknown": { path: "/form/upg_unknown" },
-  components: { path: "/components" },
+  components: { path: "/components", act: walkThrough, isFull: true },
   component: { path: "/components/upload-dropzone", isFull: true },
 };
 

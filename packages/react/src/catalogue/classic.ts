@@ -93,7 +93,7 @@ export const classic: CatalogueEntry[] = [
     slug: "upload-field",
     category: "classic",
     description:
-      "A form field: submits the ids of uploaded files, and blocks the form until all uploads are done.",
+      "A form field: submits the IDs of uploaded files, and blocks the form until all uploads are done.",
     keywords: ["form", "field", "input", "required", "validation", "submit", "hidden input"],
     props: [
       ...sharedProps(),

@@ -35,7 +35,7 @@ export const gallery: CatalogueEntry[] = [
     slug: "gallery-kanban",
     category: "gallery",
     description:
-      "A board of files: drag a card to In progress to start or retry it, back to waiting to pause it.",
+      "A board of files: drag a card to In progress to start or retry it, back to Waiting to pause it.",
     keywords: ["kanban", "board", "columns", "trello", "workflow", "queue"],
     props: [
       ...sharedProps(),

@@ -10,13 +10,13 @@ export function prop(
 }
 
 const shared: PropEntry[] = [
-  prop("route", "string", "A route of your backend's file router. Needed unless `upload` is given."),
-  prop("upload", "Upload", "What `useUpload` returned, to share one list between components."),
+  prop("route", "string", "A route of your backend's file router. Required unless `upload` is set."),
+  prop("upload", "Upload", "The return value of `useUpload`, to share one list between components."),
   prop("input", "unknown", "The route's input, if it declares one."),
   prop(
     "accept",
     "readonly FileType[]",
-    "MIME types (`image/*`, or `image` for short) or extensions (`.csv`); default: what the route allows.",
+    "MIME types (`image/*`, or `image` for short) or extensions (`.csv`). Defaults to the types that the route accepts.",
   ),
   prop("maxFileSize", "number", "In bytes. Defaults to the limit of the route."),
   prop("maxFileCount", "number", "Files in the list. With 1, a new file replaces the old one."),

@@ -151,7 +151,7 @@ function createPalette() {
     ["↵", "open"],
     ["esc", "close"],
   ])
-    hint.append(make("kbd", { class: "kbd" }, key), ` ${text} `);
+    hint.append(make("span", {}, make("kbd", { class: "kbd" }, key), ` ${text}`));
   const close = make("button", { type: "button", class: "button small" }, "Close");
   const bar = make(
     "div",
