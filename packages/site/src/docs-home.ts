@@ -44,7 +44,7 @@ const tasks: { title: string; tasks: Task[] }[] = [
       {
         icon: webhookIcon,
         title: "React to uploads",
-        about: "Signed webhooks, retried until your server answers.",
+        about: "Signed webhooks, retried until your server responds.",
         pages: [
           ["guides/webhooks", "Receive webhooks"],
           ["concepts/files", "File states"],

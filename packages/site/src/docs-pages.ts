@@ -14,12 +14,17 @@ export function renderDocPage(page: DocPage, navigation: NavigationGroup[]): str
     outline === ""
       ? ""
       : `<aside class="outline"><nav aria-label="On this page"><p class="overline">On this page</p><ul>${outline}</ul></nav></aside>`;
-  const isApi = page.path.startsWith("reference/api/");
+  const isApi = isApiPage(page.path);
   const group = navigation.find(({ pages }) => pages.includes(page))?.title;
   const place = group === undefined ? "" : `<p class="overline">${escapeHtml(group)}</p>`;
   const body = isApi ? splitOperations(html) : html;
   return `<div class="docs${isApi ? " api" : ""}">${renderNavigation(page.path, navigation)}
 <main id="content">${place}<article>${body}</article>${renderNeighbours(page.path, navigation)}</main>${isApi ? "" : aside}</div>`;
+}
+
+/** The endpoints and the explorer, which show calls in a column of their own. */
+export function isApiPage(path: string): boolean {
+  return path.startsWith("reference/api/") || path === "reference/explorer";
 }
 
 /** Adds a column next to each endpoint's text, which `explorer.js` fills with the call. */
@@ -38,7 +43,7 @@ export function renderSearchPage(query: string, hits: DocHit[]): string {
   const list = hits
     .map(
       ({ path, title, heading, anchor, excerpt }) =>
-        `<li><a href="/docs/${path}${anchor === "" ? "" : `#${anchor}`}">${escapeHtml(title)}</a>${heading === title ? "" : ` › ${escapeHtml(heading)}`}<p>${escapeHtml(excerpt)}</p></li>`,
+        `<li><a href="/docs/${path}${anchor === "" ? "" : `#${anchor}`}">${escapeHtml(title)}${heading === title ? "" : ` › ${escapeHtml(heading)}`}</a><p>${escapeHtml(excerpt)}</p></li>`,
     )
     .join("");
   const found =

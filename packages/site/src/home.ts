@@ -52,7 +52,7 @@ export function renderHome(publicUrl: string): string {
   const curl = `# 1. Request a presigned URL
 curl -s ${api}/upload/request \\
   -H "Authorization: Bearer $UPSTOW_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"fileName":"hello.txt","fileSize":5,"contentType":"text/plain","routeSlug":"default"}'
+  -d '{"fileName": "hello.txt", "fileSize": 5, "contentType": "text/plain", "routeSlug": "default"}'
 
 # 2. Send the bytes to the uploadUrl of the response
 curl -X PUT "$UPLOAD_URL" -H "Content-Type: text/plain" -d hello

@@ -10,7 +10,7 @@ import {
 } from "@upstow/mcp/docs";
 import { findAsset } from "./assets.ts";
 import { renderDocsHome } from "./docs-home.ts";
-import { renderDocPage, renderSearchPage } from "./docs-pages.ts";
+import { isApiPage, renderDocPage, renderSearchPage } from "./docs-pages.ts";
 import { renderErrorBody, type ShownError } from "./error-page.ts";
 import { renderHome } from "./home.ts";
 import { renderShell } from "./layout.ts";
@@ -115,10 +115,10 @@ function openPages(library: DocsLibrary, publicUrl: string, version: string) {
     renderShell({
       title: `${page.title} · Upstow`,
       description: page.summary,
-      section: page.path.startsWith("reference/api/") ? "api" : "docs",
+      section: isApiPage(page.path) ? "api" : "docs",
       body: renderDocPage(page, library.navigation),
       version,
-      extras: /^reference\/(?:api\/|explorer$)/.test(page.path) ? ["explorer"] : [],
+      extras: isApiPage(page.path) ? ["explorer"] : [],
     });
   for (const page of library.pages) {
     pages.add(`/docs/${page.path}`, html, () => renderPage(page));

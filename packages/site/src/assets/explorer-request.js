@@ -54,5 +54,6 @@ export function describeCurl({ url, method, headers, body }, origin) {
 }
 
 function quote(text) {
+  if (/^[\w./:-]+$/.test(text)) return text;
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -198,12 +198,13 @@ function addExplorer(article) {
     );
     choice.append(make("optgroup", { label: tag }, ...options));
   }
-  const place = make("div");
+  const place = make("section", { className: "operation" });
   const show = () => {
     keyInputs.clear();
     const operation = operations.find(({ operationId }) => operationId === choice.value);
     const { form, command } = createCall(operation, { isOpen: true });
-    place.replaceChildren(form, make("h2", {}, "As a command"), command);
+    const panel = make("div", { className: "try" }, make("h2", {}, "As a command"), command);
+    place.replaceChildren(form, panel);
   };
   choice.addEventListener("change", show);
   const wanted = operations.find(({ operationId }) => operationId === location.hash.slice(1));

@@ -87,7 +87,7 @@ function renderErrors(responses: ApiOperation["responses"]): string {
   const rows = Object.entries(responses)
     .filter(([status]) => /^[45]\d\d$/.test(status))
     .map(([status, { description }]) => [status, description.replaceAll(/[A-Z_]{4,}/g, "`$&`")]);
-  return `**Errors**, see [errors](../errors.md)\n\n${table(["Status", "Code"], rows)}`;
+  return `**Errors** ([what they mean](../errors.md))\n\n${table(["Status", "Code"], rows)}`;
 }
 
 export function table(head: string[], rows: string[][]): string {
