@@ -27,8 +27,9 @@ export function Dialog(props: DialogProps) {
     if (dialog !== null && !dialog.open) {
       opener.current = document.activeElement;
       dialog.showModal();
-      if (!dialog.classList.contains("sheet"))
-        dialog.querySelector<HTMLElement>("input, select, textarea")?.focus();
+      // A sheet is for reading: without this, the browser would focus its first button and show that.
+      if (dialog.classList.contains("sheet")) dialog.focus();
+      else dialog.querySelector<HTMLElement>("input, select, textarea")?.focus();
     }
     return () => giveFocusBack(opener.current);
   }, []);
@@ -36,6 +37,7 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog
       ref={ref}
+      tabIndex={-1}
       className={props.sheet ? "sheet" : props.wide ? "wide" : undefined}
       closedby={props.sheet ? "any" : undefined}
       aria-label={showHidden(props.title)}

@@ -98,6 +98,7 @@ test("a preview that cannot be read says so in words of its own, and is read on 
 test("a date that is none leaves the page as it is, also in its address", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
+  await addDelivery(dashboard.app, tenant, { state: "delivered" });
   const { page, context } = await dashboard.open(tenant.accountId);
   await page.goto(urlOf(tenant, "files?from=soon&to=9999-12-31"));
   const file = page.getByRole("button", { name: "a.txt", exact: true });
@@ -107,11 +108,11 @@ test("a date that is none leaves the page as it is, also in its address", async 
   await page.goto(urlOf(tenant, "webhooks"));
   await page.getByText("Time", { exact: true }).click();
   for (const label of ["Since", "Until"]) await page.getByLabel(label).fill("12026-01-01T00:00");
-  await page.getByText("No deliveries").waitFor();
+  await page.getByRole("button", { name: "photo.jpg" }).waitFor();
   await page.getByRole("button", { name: "Bulk resend" }).click();
   await page.getByLabel("Created since").fill("12026-01-01T00:00");
   await page.getByRole("button", { name: "Preview matches" }).click();
-  await page.getByText("0 match.").waitFor();
+  await page.getByText("0 deliveries match.").waitFor();
   await context.close();
 });
 

@@ -296,6 +296,18 @@ test("metadata is edited, the URL copied, and variants lead to the studio", asyn
   await context.close();
 });
 
+test("a file opened by its URL has the focus, and none of its buttons is marked", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const { id } = await uploadFile(dashboard.app, "x", { key: tenant.live, name: "a.txt" });
+  const { page, context } = await openFiles(tenant);
+  await page.goto(`${dashboard.app.url}/dashboard/${tenant.projectId}/live/files/${id}`);
+  await page.getByRole("dialog", { name: "a.txt" }).waitFor();
+  assert.equal(await page.evaluate("document.activeElement.localName"), "dialog");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate("document.activeElement.ariaLabel"), "Previous file");
+  await context.close();
+});
+
 slowTest("by keyboard alone a file is found, opened, chosen, deleted and brought back", async () => {
   const tenant = await dashboard.app.createTenant("pro");
   for (const name of ["a.txt", "b.txt"]) await uploadFile(dashboard.app, "x", { key: tenant.live, name });

@@ -110,6 +110,18 @@ test("the webhook of a route is tried from the page, and a failure is explained"
   await context.close();
 });
 
+test("a project without deliveries is not offered to resend them", async () => {
+  const { app } = dashboard;
+  const tenant = await app.createTenant("pro");
+  const { page, context } = await openPage(tenant, "webhooks");
+  await page.getByText("No deliveries").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Bulk resend" }).count(), 0);
+  await addDelivery(app, tenant);
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await page.getByRole("button", { name: "Bulk resend" }).waitFor();
+  await context.close();
+});
+
 test("deliveries are filtered, read, shown as curl and sent again: one, some, or all since a time", async () => {
   const { app } = dashboard;
   const tenant = await app.createTenant("pro");
@@ -163,7 +175,7 @@ test("deliveries are filtered, read, shown as curl and sent again: one, some, or
   await page.getByRole("button", { name: "Bulk resend" }).click();
   const many = page.getByRole("dialog", { name: "Bulk resend" });
   await many.getByRole("button", { name: "Preview matches" }).click();
-  await many.getByText("1 matches.").waitFor();
+  await many.getByText("1 delivery matches.").waitFor();
   await many.getByRole("button", { name: "Resend 1" }).click();
   await many.getByText("1 delivery queued.").waitFor();
   await context.close();
@@ -188,7 +200,7 @@ slowTest(
     assert.equal((await (await answer).json()).matched, 1);
     await page.unroute("**/redeliver");
     await many.getByRole("button", { name: "Preview matches", disabled: false }).click();
-    await many.getByText("2 match.").waitFor();
+    await many.getByText("2 deliveries match.").waitFor();
     await context.close();
   },
 );

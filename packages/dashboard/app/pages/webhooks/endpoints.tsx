@@ -103,11 +103,13 @@ function EndpointCard({ url, slugs, endpoint, dayCount, isSelected, onSelect }: 
         {total === 0
           ? `No deliveries in ${dayCount} days`
           : `${formatMany(total, "delivery", "deliveries")} · ${formatCount(failed)} failed`}
-        {endpoint !== undefined &&
-          endpoint.averageMs !== null &&
-          ` · ${formatCount(endpoint.averageMs)} ms on average`}
-        {endpoint !== undefined && ` · last ${formatAgo(endpoint.lastAt)}`}
       </span>
+      {endpoint !== undefined && (
+        <span className="dim">
+          {endpoint.averageMs !== null && `${formatCount(endpoint.averageMs)} ms on average · `}
+          last {formatAgo(endpoint.lastAt)}
+        </span>
+      )}
     </button>
   );
 }

@@ -63,7 +63,9 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
         {routeSlug !== "" && <p className="dim">Only deliveries of the filtered route.</p>}
         {error !== null && <Failure error={error} />}
         <p role="status">
-          {counted !== null && queued === null && `${formatMany(counted, "matches", "match")}.`}
+          {counted !== null &&
+            queued === null &&
+            `${formatMany(counted, "delivery matches", "deliveries match")}.`}
           {queued !== null && `${formatMany(queued, "delivery", "deliveries")} queued.`}
         </p>
         {queued === null && (

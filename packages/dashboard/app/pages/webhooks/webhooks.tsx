@@ -44,6 +44,7 @@ export default function Webhooks() {
   const text = useSettled(filter.text);
   const query = new URLSearchParams(toServerFilter({ ...filter, text })).toString();
   const list = usePages<DeliveryRow, "deliveries">(`${api}/webhooks/rows?${query}`, "deliveries");
+  const hasNone = query === "" && list.items.length === 0 && list.error === null && !list.isLoading;
   const { error, isBusy, run } = useAction();
   const toggle = (id: string) =>
     setChosen(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
@@ -66,7 +67,7 @@ export default function Webhooks() {
           <button type="button" onClick={list.reload}>
             Refresh
           </button>
-          {mayChange && (
+          {mayChange && !hasNone && (
             <button type="button" onClick={() => setMany(true)}>
               Bulk resend
             </button>
