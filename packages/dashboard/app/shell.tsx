@@ -136,7 +136,11 @@ function Navigation({ account, page, workspace, isOpen, onFollow }: NavigationPr
                 .filter(({ forOwners }) => workspace.isOwner || forOwners !== true)
                 .map((link) => (
                   <li key={link.page}>
-                    <NavLink {...link} to={workspace.urlOf(link.page)} isCurrent={link.page === page} />
+                    <NavLink
+                      {...link}
+                      to={workspace.urlOf(link.page)}
+                      isCurrent={link.page === (page === "trash" ? "files" : page)}
+                    />
                   </li>
                 ))}
             </ul>

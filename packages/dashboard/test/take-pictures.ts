@@ -26,13 +26,16 @@ interface Named {
 }
 const imageFile = files.find(({ name }: Named) => name.endsWith(".webp"));
 
-const trashed = files.find(({ name }: Named) => /\.(?:pdf|csv|txt)$/.test(name));
+const trashed = files.filter(({ name }: Named) => /\.(?:pdf|csv|txt)$/.test(name)).slice(0, 3);
 const kept = await app.call("PATCH", `projects/${full.projectId}`, {
   key: full.live,
   body: { trashDays: 30 },
 });
-const gone = await app.call("DELETE", `files/${trashed.id}`, { key: full.live });
-if (kept.status !== 200 || gone.status !== 200) throw new Error("the trash could not be filled");
+if (kept.status !== 200) throw new Error("the trash could not be turned on");
+for (const { id } of trashed) {
+  const gone = await app.call("DELETE", `files/${id}`, { key: full.live });
+  if (gone.status !== 200) throw new Error("the trash could not be filled");
+}
 
 type Visit = [name: string, path: string, prepare?: (page: Page) => Promise<void>];
 const inFull = `/${full.projectId}/live`;
@@ -55,7 +58,6 @@ const visits: Visit[] = [
         .check();
     },
   ],
-  ["files-grid", `${inFull}/files`, (page) => page.getByRole("button", { name: "Grid" }).click()],
   ["files-search", `${inFull}/files?name=harbour`],
   ["files-nothing", `${inFull}/files?name=nothing-like-this`],
   ["files-folder", `${inFull}/files?routeSlug=avatars`],
@@ -108,6 +110,8 @@ const visits: Visit[] = [
       await page.waitForTimeout(1500);
     },
   ],
+  // The browser remembers it: after the states that are shown as a list.
+  ["files-grid", `${inFull}/files`, (page) => page.getByRole("button", { name: "Grid" }).click()],
   ["studio", `${inFull}/studio`],
   ["routes", `${inFull}/routes`],
   ["route-form", `${inFull}/routes`, (page) => page.getByRole("button", { name: "Create route" }).click()],
@@ -135,6 +139,16 @@ const visits: Visit[] = [
     },
   ],
   ["trash", `${inFull}/trash`],
+  [
+    "trash-selected",
+    `${inFull}/trash`,
+    (page) =>
+      page
+        .getByRole("checkbox", { name: /^Select / })
+        .nth(1)
+        .check(),
+  ],
+  ["trash-empty", `/${empty.projectId}/live/trash`],
   ["webhooks-empty", `/${empty.projectId}/live/webhooks`],
   ["logs-empty", `/${empty.projectId}/test/logs`],
   ["studio-empty", `/${empty.projectId}/live/studio`],

@@ -34,7 +34,7 @@ test("the trash period is set in the dashboard, and each file says when it was d
   await page.goto(urlOf(tenant, "trash"));
   await page.getByText("The trash is off").waitFor();
   await page.getByRole("link", { name: "Change the trash period" }).click();
-  const days = page.getByLabel("Keep deleted files for days");
+  const days = page.getByLabel("Days to keep deleted files");
   await days.fill("91");
   const form = page.locator("form", { has: days });
   await form.getByRole("button", { name: "Save" }).click();
@@ -101,7 +101,7 @@ test("many files are restored or deleted at once, but none that someone else has
   await page.getByLabel("Select a.txt").waitFor({ state: "detached" });
   await page.getByLabel("Select all").check();
   await client.restore(ids.slice(2, 3));
-  await page.getByRole("button", { name: "Delete selected permanently" }).click();
+  await page.getByRole("button", { name: "Delete permanently (selected)" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete permanently" });
   await dialog.getByText(/^2 files \(\d+ bytes\) cannot be restored afterwards\.$/).waitFor();
   await dialog.getByRole("button", { name: "Delete permanently" }).click();
@@ -140,7 +140,7 @@ test("only an owner is offered to change the trash period", async () => {
   assert.equal(await page.getByRole("link", { name: "Change the trash period" }).count(), 0);
   await page.goto(urlOf(tenant, "settings/project"));
   await page.getByText("Only the project’s owner can").waitFor();
-  assert.equal(await page.getByLabel("Keep deleted files for days").count(), 0);
+  assert.equal(await page.getByLabel("Days to keep deleted files").count(), 0);
   await context.close();
 });
 

@@ -44,7 +44,7 @@ test("the focus goes to the neighbour of what a deletion, a restore or a revocat
   await tabTo(page, "Restore a.txt");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Restore a.txt" }).waitFor({ state: "detached" });
-  await focusGoesTo(page, "Restore b.txt");
+  await focusGoesTo(page, "Select b.txt");
 
   await page.goto(`${app.url}/dashboard/${projectId}/live/settings/keys`);
   await page.getByRole("button", { name: "Revoke live" }).waitFor();

@@ -102,7 +102,7 @@ function TrashForm() {
       onSubmit={submit}
     >
       <Field
-        label="Keep deleted files for days"
+        label="Days to keep deleted files"
         hint={`0 to ${TRASH_MAX_DAYS}. At 0, deleted files are removed for good immediately. Files already in the trash keep their time.`}
         type="number"
         min={0}

@@ -34,6 +34,7 @@ export default function Trash() {
   const [status, setStatus] = useState("");
   const { error, isBusy, run } = useAction();
   const selected = list.items.filter(({ id }) => picked.has(id));
+  const isAll = selected.length === list.items.length;
   const pick = (files: TrashedFile[], isPicked: boolean) => {
     const changed = new Set(files.map(({ id }) => id));
     setPicked(new Set([...[...picked].filter((id) => !changed.has(id)), ...(isPicked ? changed : [])]));
@@ -70,33 +71,6 @@ export default function Trash() {
       </div>
       <TrashPeriod />
       {error !== null && <Failure error={error} />}
-      {mayChange && list.items.length > 0 && (
-        <div className="chosen">
-          <label>
-            <input
-              type="checkbox"
-              checked={selected.length === list.items.length}
-              onChange={({ target }) => pick(list.items, target.checked)}
-            />{" "}
-            {selected.length === 0 ? "Select all" : `${formatCount(selected.length)} selected`}
-          </label>
-          <button
-            type="button"
-            disabled={isBusy || selected.length === 0}
-            onClick={() => void restore(selected)}
-          >
-            Restore selected
-          </button>
-          <button
-            type="button"
-            className="danger"
-            disabled={isBusy || selected.length === 0}
-            onClick={() => setPurging(selected)}
-          >
-            Delete selected permanently
-          </button>
-        </div>
-      )}
       <ListState
         list={list}
         empty={
@@ -107,9 +81,41 @@ export default function Trash() {
           </Empty>
         }
       >
+        {mayChange && (
+          <div className="rows-head">
+            <label className="grow">
+              <input
+                type="checkbox"
+                ref={(box) => {
+                  if (box !== null) box.indeterminate = selected.length > 0 && !isAll;
+                }}
+                checked={isAll}
+                onChange={({ target }) => pick(list.items, target.checked)}
+              />
+              {selected.length === 0 ? "Select all" : `${formatCount(selected.length)} selected`}
+            </label>
+            <span className="line">
+              <button
+                type="button"
+                disabled={isBusy || selected.length === 0}
+                onClick={() => void restore(selected)}
+              >
+                Restore<span className="visually-hidden"> selected</span>
+              </button>
+              <button
+                type="button"
+                className="danger"
+                disabled={isBusy || selected.length === 0}
+                onClick={() => setPurging(selected)}
+              >
+                Delete permanently<span className="visually-hidden"> (selected)</span>
+              </button>
+            </span>
+          </div>
+        )}
         <ul className="rows" aria-label="Deleted files">
           {list.items.map((file) => (
-            <li key={file.id}>
+            <li key={file.id} className={picked.has(file.id) ? "selected" : undefined}>
               {mayChange && <SelectBox file={file} chosen={picked} onChoose={pick} />}
               <span className="grow">
                 <strong className="name">
