@@ -5,11 +5,13 @@ import { useState } from "react";
 interface CopyButtonProps {
   text: string;
   label?: string;
+  /** What it copies, where only its surroundings show that: read out after the label. */
+  of?: string;
   /** Its label is read out only. */
   isIcon?: boolean;
 }
 
-export function CopyButton({ text, label = "Copy", isIcon = false }: CopyButtonProps) {
+export function CopyButton({ text, label = "Copy", of, isIcon = false }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const copy = async () => {
     try {
@@ -27,6 +29,7 @@ export function CopyButton({ text, label = "Copy", isIcon = false }: CopyButtonP
       <span aria-live="polite" className={isIcon ? "visually-hidden" : undefined}>
         {outcome ?? label}
       </span>
+      {of !== undefined && <span className="visually-hidden"> {of}</span>}
     </button>
   );
 }

@@ -61,7 +61,7 @@ export function Accounts() {
           <tbody>
             {list.items.map((account) => (
               <tr key={account.id}>
-                <td>
+                <td className="email">
                   <SafeText text={account.email} />{" "}
                   {!account.hasPassword && <span className="tag">Never signed in</span>}{" "}
                   {!account.emailVerified && <Unverified />}{" "}

@@ -94,17 +94,17 @@ function Standing({ status }: { status: Status }) {
           <h2>Storage</h2>
           <dl>
             <Fact name="Health" value={storage.problem === null ? "Healthy" : "Not responding"} />
-            <Fact name="Kind" value={storage.kind === "s3" ? "S3 bucket" : "disk"} />
+            <Fact name="Type" value={storage.kind === "s3" ? "S3 bucket" : "Disk"} />
             <Fact name="Stored files" value={formatBytes(status.storedBytes)} />
             {storage.freeBytes !== null && storage.totalBytes !== null && (
               <Fact
-                name="Disk"
+                name="Space"
                 value={`${formatBytes(storage.freeBytes)} free of ${formatBytes(storage.totalBytes)}`}
               />
             )}
             <Fact name="Damaged" value={formatCount(storage.damagedObjects)} />
             <Fact
-              name="For"
+              name="Used by"
               value={`${formatMany(status.accounts, "account")}, ${formatMany(status.projects, "project")}`}
             />
           </dl>

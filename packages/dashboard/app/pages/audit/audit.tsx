@@ -82,7 +82,7 @@ function AuditLog({ title, api }: { title: string; api: string }) {
           ),
         }}
       >
-        <SearchBox label="Author" placeholder="Search by email, key name or id" {...bind("author")} />
+        <SearchBox label="Author" placeholder="Search by email, key name or ID" {...bind("author")} />
         <Choice isBare label="Action" any="All actions" options={actions} {...bind("action")} />
       </Filters>
       <ListState list={list} empty={<Empty title={isFiltered ? "No matching entries" : "No entries yet"} />}>

@@ -21,10 +21,10 @@ export function FileTimeline({ file }: { file: FoundFile }) {
           <LogRow key={log.id} log={log} isInFile />
         ))}
       </ul>
-      <p className="dim more">
+      <p className="dim">
         Downloads are not logged. <Link to={urlOf("usage")}>Usage</Link> shows the project’s bandwidth.
       </p>
-      <p className="more">
+      <p>
         <Link to={`${urlOf("webhooks")}?text=${file.id}`}>Webhook deliveries for this file</Link>
       </p>
     </section>

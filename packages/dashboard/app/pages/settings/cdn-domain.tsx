@@ -46,24 +46,24 @@ export function CdnDomain() {
 }
 
 function Facts({ settings: { ownUrl, cdnUrl, publicUrl, purge } }: { settings: DeliverySettings }) {
-  const others = cdnUrl === publicUrl ? "this service itself" : "the domain of the whole installation";
+  const others = cdnUrl === publicUrl ? "This service" : "The installation’s domain";
   return (
     <dl>
       <dt>Base URL</dt>
       <dd className="mono">{ownUrl ?? cdnUrl}/f/…</dd>
-      <dt>By</dt>
-      <dd>{ownUrl === null ? others : "a domain of this project"}</dd>
+      <dt>Served by</dt>
+      <dd>{ownUrl === null ? others : "This project’s domain"}</dd>
       {ownUrl !== null && (
         <>
           <dt>Also at</dt>
           <dd className="mono">{cdnUrl}/f/…</dd>
         </>
       )}
-      <dt>Shared caches</dt>
+      <dt>Caching</dt>
       <dd>
         {purge === null || ownUrl !== null
-          ? "revalidate every request; deletions take effect immediately"
-          : `keep files, and are purged through ${purge}`}
+          ? "Shared caches revalidate every request; deletions take effect immediately"
+          : `Shared caches keep files and are purged through ${purge}`}
       </dd>
     </dl>
   );

@@ -66,11 +66,13 @@ function KeyRow({ label, secret }: { label: string; secret: string }) {
         <strong>{label}</strong>
         <span className="mono name">{isShown ? secret : `${secret.slice(0, 10)}${"•".repeat(12)}`}</span>
       </span>
-      <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-        {isShown ? "Hide" : "Show"}
-        <span className="visually-hidden"> the {label.toLowerCase()} key</span>
-      </button>
-      <CopyButton text={secret} label={`Copy ${label.toLowerCase()}`} />
+      <span className="line">
+        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? "Hide" : "Show"}
+          <span className="visually-hidden"> the {label.toLowerCase()} key</span>
+        </button>
+        <CopyButton text={secret} of={`the ${label.toLowerCase()} key`} />
+      </span>
     </li>
   );
 }
