@@ -253,7 +253,7 @@ onAnyDatabase("files and deliveries in the dashboard", (database) => {
     await insertManyFiles(app, {
       projectId,
       count: 1,
-      describe: () => ({ name: "a.gif", type: "image/gif" }),
+      describe: () => ({ name: "a.gif", type: "image/gif", store: app.app.deps.store.name }),
     });
     const { body } = await owner("GET", `${inLive}/search?name=a.gif`);
     assert.match(body.files[0].thumbnailUrl, /a\.gif/);
