@@ -47,7 +47,7 @@ function blank(patch: Patch, at: number, end: number): void {
   patch.clear(at + headBytes, end);
 }
 
-/** XMP may be compressed, ImageMagick writes EXIF in digits, and other chunks are of whoever wrote them. */
+/** XMP may be compressed, ImageMagick writes EXIF in digits, and unknown chunks may hold anything. */
 function mayNamePlace(patch: Patch, type: string, start: number, end: number): boolean {
   if (!texts.has(type)) return !needed.has(type) && type !== "tIME";
   const isProfile = patch.includes(start, Math.min(start + profilePrefix.length, end), profilePrefix);
