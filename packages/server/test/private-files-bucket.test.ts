@@ -107,15 +107,19 @@ describe("private files in a bucket", { skip: swiftMissing }, () => {
       assert.equal(status, 404);
     });
 
+    /** What is read, and the access that the file gets meanwhile. */
+    const changesAmid = (url: string, link: string) =>
+      [
+        [url, "private"],
+        [link, "public"],
+        [link, "private"],
+      ] as const;
+
     it("are sent to their end to readers who are amid them when they are moved", async () => {
       const bytes = randomBytes(16 * 1024 * 1024);
       const file = await client.upload(bytes);
       const link = await linkTo(file.key);
-      for (const [url, access] of [
-        [file.url, "private"],
-        [link, "public"],
-        [link, "private"],
-      ] as const) {
+      for (const [url, access] of changesAmid(file.url, link)) {
         const { body } = await fetch(url);
         const chunks: Uint8Array[] = [];
         for await (const chunk of body ?? []) {
@@ -135,11 +139,7 @@ describe("private files in a bucket", { skip: swiftMissing }, () => {
       const bytes = randomBytes(16 * 1024 * 1024);
       const file = await client.upload(bytes);
       const link = await linkTo(file.key);
-      for (const [url, access] of [
-        [file.url, "private"],
-        [link, "public"],
-        [link, "private"],
-      ] as const) {
+      for (const [url, access] of changesAmid(file.url, link)) {
         const moved = Promise.withResolvers<void>();
         s3.proxy.setFaults(({ method, url: path, headers }) => {
           if (method !== "GET" || path?.includes(file.id) !== true) return null;

@@ -141,7 +141,7 @@ export async function inTransaction<T>(
     hasEnded = true;
     if (isLost(failure)) throw failure;
     // Of statements sent together, the work may hear first of one after the cause.
-    const cause = isConsequence(error) ? failure : error;
+    const cause = isConsequence(error) ? (failure ?? error) : error;
     // If this fails too, the connection is not reused.
     await send({ text: "ROLLBACK" }).catch(() => {});
     throw cause;
