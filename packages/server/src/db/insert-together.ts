@@ -1,6 +1,6 @@
-import { type RawBuilder, sql } from "#kysely";
 import type { Queryable } from "./database.ts";
 import { doEachTogether, gather } from "./lanes.ts";
+import { type ColumnTypes, packRows, unpackRows } from "./packed-rows.ts";
 import type { Schema } from "./schema.ts";
 import { type Statement, statement } from "./statement.ts";
 
@@ -11,12 +11,12 @@ interface Insert<Row> {
 }
 
 /**
- * Rows of callers that share a transaction go into their table with one statement, as a JSON array: on a server, what a
- * statement costs is more than a row. SQLite takes one at a time.
+ * Rows of callers that share a transaction go into their table with one statement: on a server, what a statement costs
+ * is more than a row. SQLite takes one at a time.
  */
 export function insertTogether<Row extends object>(
   table: keyof Schema,
-  columns: readonly (keyof Row & string)[],
+  columns: ColumnTypes<Row>,
 ): Insert<Row> {
   const insertOne: Statement<Row, unknown> = statement((q, p: Row) =>
     q.insertInto(table).values(valuesOf(columns, p)),
@@ -24,8 +24,8 @@ export function insertTogether<Row extends object>(
   const insertMany = statement((q, p: { rows: string }) =>
     q
       .insertInto(table)
-      .columns(columns as never)
-      .expression(selectRows(table, columns, p.rows)),
+      .columns(Object.keys(columns) as never)
+      .expression(unpackRows(columns, p.rows)),
   );
   const insertGathered = gather<Row[]>(
     (rows, more) => {
@@ -33,7 +33,7 @@ export function insertTogether<Row extends object>(
     },
     async (tx, rows) => {
       const [first] = rows;
-      if (rows.length > 1) await tx.run(insertMany, { rows: toJson(rows, columns) });
+      if (rows.length > 1) await tx.run(insertMany, { rows: packRows(columns, rows) });
       else if (first !== undefined) await tx.run(insertOne, first);
     },
   );
@@ -49,7 +49,7 @@ export function insertTogether<Row extends object>(
 /** The same for rows that may be there already; false if so. */
 export function insertNewTogether<Row extends { id: string }>(
   table: "file_route",
-  columns: readonly (keyof Row & string)[],
+  columns: ColumnTypes<Row>,
   unique: readonly string[],
 ): (tx: Queryable, row: Row) => Promise<boolean> {
   const insertOne = statement((q, p: Row) =>
@@ -61,13 +61,13 @@ export function insertNewTogether<Row extends { id: string }>(
   const insertMany = statement((q, p: { rows: string }) =>
     q
       .insertInto(table)
-      .columns(columns as never)
-      .expression(selectRows(table, columns, p.rows))
+      .columns(Object.keys(columns) as never)
+      .expression(unpackRows(columns, p.rows))
       .onConflict((conflict) => conflict.columns(unique as never).doNothing())
       .returning("id"),
   );
   const insertGathered = doEachTogether<Row, { id: string }>((tx, rows) =>
-    tx.all(insertMany, { rows: toJson(rows, columns) }),
+    tx.all(insertMany, { rows: packRows(columns, rows) }),
   );
   return async (tx, row) =>
     tx.dialect === "sqlite"
@@ -75,17 +75,7 @@ export function insertNewTogether<Row extends { id: string }>(
       : (await insertGathered(tx, table, row)) !== null;
 }
 
-function valuesOf<Row>(columns: readonly (keyof Row)[], row: Row): never {
-  return Object.fromEntries(columns.map((column) => [column, row[column]])) as never;
-}
-
-/** Without columns that are not written: PostgreSQL would read their names and nulls for every row. */
-function toJson(rows: readonly object[], columns: readonly string[]): string {
-  return JSON.stringify(rows, columns as string[]);
-}
-
-function selectRows(table: keyof Schema, columns: readonly string[], rows: string): RawBuilder<never> {
-  const names = sql.join(columns.map((column) => sql.ref(column)));
-  return sql`select ${names}
-    from json_populate_recordset(null::${sql.table(table)}, cast(cast(${rows} as text) as json))`;
+function valuesOf<Row>(columns: ColumnTypes<Row>, row: Row): never {
+  const names = Object.keys(columns) as (keyof Row)[];
+  return Object.fromEntries(names.map((name) => [name, row[name]])) as never;
 }

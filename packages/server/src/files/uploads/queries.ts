@@ -3,6 +3,7 @@ import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { insertTogether } from "../../db/insert-together.ts";
 import { doEachTogether, findEachTogether } from "../../db/lanes.ts";
+import { type ColumnTypes, packRows, unpackRows } from "../../db/packed-rows.ts";
 import type { FileRow } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import { notEnded } from "../life.ts";
@@ -14,29 +15,29 @@ export interface FileScope {
 }
 
 /** A new file is open. Columns that only its completion sets are left out. */
-export const { insertOne: insertFile, insert: addFile } = insertTogether<FileRow>("file", [
-  "id",
-  "key",
-  "project_id",
-  "environment",
-  "route_slug",
-  "name",
-  "size_bytes",
-  "type",
-  "status",
-  "metadata",
-  "store",
-  "upload_id",
-  "reserved_period",
-  "reap_at",
-  "created_at",
-  "updated_at",
-  "access",
-  "audience",
-  "stored_apart",
-  "links_revoked_at",
-  "expires_at",
-]);
+export const { insertOne: insertFile, insert: addFile } = insertTogether<FileRow>("file", {
+  id: "text",
+  key: "text",
+  project_id: "text",
+  environment: "text",
+  route_slug: "text",
+  name: "text",
+  size_bytes: "bigint",
+  type: "text",
+  status: "text",
+  metadata: "text",
+  store: "text",
+  upload_id: "text",
+  reserved_period: "text",
+  reap_at: "bigint",
+  created_at: "bigint",
+  updated_at: "bigint",
+  access: "text",
+  audience: "text",
+  stored_apart: "bigint",
+  links_revoked_at: "bigint",
+  expires_at: "bigint",
+});
 
 const findOpen = statement((q, p: FileScope) =>
   q
@@ -125,16 +126,26 @@ const markOne = statement((q, p: MarkUploaded) =>
     .where(notEnded(p.now)),
 );
 
+const markColumns: ColumnTypes<MarkUploaded> = {
+  id: "text",
+  routeSlug: "text",
+  sizeBytes: "bigint",
+  sha256: "text",
+  etag: "text",
+  metadata: "text",
+  metadataBefore: "text",
+  claimBy: "bigint",
+  detectedType: "text",
+  factsDueAt: "bigint",
+  scan: "text",
+  scanDueAt: "bigint",
+  now: "bigint",
+};
+
 const markAll = statement((q, p: { ids: string; completions: string }) =>
   q
     .updateTable("file")
-    .from(
-      sql<MarkUploaded>`json_to_recordset(cast(cast(${p.completions} as text) as json))`.as<"done">(
-        sql`done (id text, "routeSlug" text, "sizeBytes" bigint, sha256 text, etag text, metadata text,
-          "metadataBefore" text, "claimBy" bigint, "detectedType" text, "factsDueAt" bigint, scan text,
-          "scanDueAt" bigint, now bigint)`,
-      ),
-    )
+    .from(sql<MarkUploaded>`(${unpackRows(markColumns, p.completions)})`.as("done"))
     .set(Object.fromEntries(Object.entries(marks).map(([column, name]) => [column, sql.ref(`done.${name}`)])))
     .set({ status: "UPLOADED", reserved_period: null })
     .where(isOneOf("postgres", "file.id", p.ids))
@@ -149,7 +160,7 @@ const markAll = statement((q, p: { ids: string; completions: string }) =>
 const markTogether = doEachTogether<MarkUploaded, { id: string }>((tx, completions) =>
   tx.all(markAll, {
     ids: JSON.stringify(completions.map(({ id }) => id)),
-    completions: JSON.stringify(completions),
+    completions: packRows(markColumns, completions),
   }),
 );
 

@@ -114,22 +114,22 @@ export interface Change {
   after?: object;
 }
 
-const { insert: insertRecord } = insertTogether<AuditRow>("audit", [
-  "id",
-  "project_id",
-  "account_id",
-  "author_kind",
-  "author_id",
-  "author_name",
-  "address",
-  "user_agent",
-  "action",
-  "target_kind",
-  "target_id",
-  "target_label",
-  "changes",
-  "created_at",
-]);
+const { insert: insertRecord } = insertTogether<AuditRow>("audit", {
+  id: "text",
+  project_id: "text",
+  account_id: "text",
+  author_kind: "text",
+  author_id: "text",
+  author_name: "text",
+  address: "text",
+  user_agent: "text",
+  action: "text",
+  target_kind: "text",
+  target_id: "text",
+  target_label: "text",
+  changes: "text",
+  created_at: "bigint",
+});
 
 /** Part of the transaction that makes the change: neither is there without the other. */
 export async function record(tx: Queryable, now: number, author: Author, change: Change): Promise<void> {

@@ -6,17 +6,17 @@ import type { LogRow, Schema } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import { createId } from "../../kernel/ids.ts";
 
-export const { insertOne: insertLog, insert: addLog } = insertTogether<LogRow>("log", [
-  "id",
-  "project_id",
-  "environment",
-  "type",
-  "file_id",
-  "key",
-  "message",
-  "data",
-  "created_at",
-]);
+export const { insertOne: insertLog, insert: addLog } = insertTogether<LogRow>("log", {
+  id: "text",
+  project_id: "text",
+  environment: "text",
+  type: "text",
+  file_id: "text",
+  key: "text",
+  message: "text",
+  data: "text",
+  created_at: "bigint",
+});
 
 interface LogStretch {
   projectId: string;

@@ -1,6 +1,7 @@
 import { type QueryCreator, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { doEachTogether, gather } from "../../db/lanes.ts";
+import { type ColumnTypes, packRows, unpackRows } from "../../db/packed-rows.ts";
 import type { Schema } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import type { MultipartRef, StoredObject } from "../object-store.ts";
@@ -68,22 +69,32 @@ const keepFirstStatement = statement((q, p: Keep) =>
   insertObject(q, p, "open").onConflict((conflict) => conflict.column("key").doNothing()),
 );
 
+type KeepTogether = Keep & { id: string };
+
+const keptColumns: ColumnTypes<KeepTogether> = {
+  id: "text",
+  sizeBytes: "bigint",
+  etag: "text",
+  sha256: "text",
+  blob: "text",
+  now: "bigint",
+};
+
 const keepAllStatement = statement((q, p: { rows: string }) =>
   q
     .insertInto("disk_object")
     .columns(["key", "state", "size_bytes", "etag", "sha256", "blob", "damaged", "received_at"])
     .expression(
       sql`select id, 'open', "sizeBytes", etag, sha256, blob, 0, now
-        from json_to_recordset(cast(cast(${p.rows} as text) as json))
-          as kept (id text, "sizeBytes" bigint, etag text, sha256 text, blob text, now bigint)`,
+        from (${unpackRows(keptColumns, p.rows)}) as kept`,
     )
     .onConflict((conflict) => conflict.column("key").doNothing())
     .returning("key as id"),
 );
 
 /** Callers that share a transaction keep theirs together. */
-const keepFirstTogether = doEachTogether<Keep & { id: string }, { id: string }>((tx, rows) =>
-  tx.all(keepAllStatement, { rows: JSON.stringify(rows) }),
+const keepFirstTogether = doEachTogether<KeepTogether, { id: string }>((tx, rows) =>
+  tx.all(keepAllStatement, { rows: packRows(keptColumns, rows) }),
 );
 
 /** False if there was something under this key. */
