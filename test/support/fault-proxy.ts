@@ -60,12 +60,13 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   function cutBody(request: IncomingMessage, response: ServerResponse, afterBytes: number): void {
     const { method, url: path, headers } = request;
     const outgoing = httpRequest({ hostname, port, method, path, headers, agent: false });
-    outgoing.on("error", () => {});
     let left = afterBytes;
     const cut = () => {
       outgoing.destroy();
       reset(response);
     };
+    // Node never calls back for bytes written to a connection that the server has closed meanwhile.
+    outgoing.on("error", cut).on("close", cut);
     const pass = (chunk: Buffer) => {
       const passed = chunk.subarray(0, left);
       left -= passed.length;
