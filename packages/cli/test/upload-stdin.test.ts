@@ -4,10 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { statement } from "../../server/src/db/statement.ts";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
-import { callUpstow, runFailing, runJson, runUpstow } from "./support/run-upstow.ts";
+import { callUpstow, runFailing, runJson, runUpstow, spawnUpstow } from "./support/run-upstow.ts";
 
 const MB = 1024 * 1024;
+/** An upload of which a piece has arrived, so that its client reads the next one. */
+const findSent = statement((q, _: object) =>
+  q
+    .selectFrom("resumable_upload")
+    .innerJoin("file", "file.id", "resumable_upload.file_id")
+    .select("file_id")
+    .where("offset_bytes", ">", 0)
+    .where("status", "=", "UPLOADING"),
+);
 
 describe("uploads without a file or a key", () => {
   let app: TestApp;
@@ -55,6 +66,21 @@ describe("uploads without a file or a key", () => {
     const { files } = await runJson(["files", "ls"], env);
     assert.ok(!files.some(({ name }: { name: string }) => name === "cut.bin"));
   });
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    it(`gives back what a stream has reserved when it ends by ${signal} while its input is silent`, async () => {
+      const reserved = async () => (await app.call("GET", "usage", { key: app.owner.live })).body.usage;
+      const before = await reserved();
+      const { child, ended } = spawnUpstow(["upload", "-", "--name", "silent.bin"], env, null);
+      child.stdin?.on("error", () => {}).write(Buffer.alloc(12 * MB));
+      while ((await app.app.deps.db.get(findSent, {})) === null) await wait(20);
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      assert.equal(code, 1);
+      assert.match(stderr, /Stopped\. Nothing was stored\./);
+      const { reservedBytes, reservedUploads } = await reserved();
+      assert.deepEqual([reservedBytes, reservedUploads], [before.reservedBytes, before.reservedUploads]);
+    });
 
   it("says how stdin is used", async () => {
     for (const args of [

@@ -1,7 +1,10 @@
+import type { Readable } from "node:stream";
 import type { UploadOptions } from "@upstow/sdk";
 import { type Call, OperatorError, type Result, UsageError } from "../command.ts";
 import { connect } from "../connection.ts";
 import { clean, formatBytes } from "../format.ts";
+
+const endingSignals = ["SIGINT", "SIGTERM"] as const;
 
 /** Uploads what is piped in. Nobody knows its size before its end, so it goes alone and cannot be resumed. */
 export async function uploadStdin(call: Call, options: UploadOptions): Promise<Result> {
@@ -12,7 +15,7 @@ export async function uploadStdin(call: Call, options: UploadOptions): Promise<R
   const upstow = await connect(call);
   const cancel = new AbortController();
   const stop = () => cancel.abort(new OperatorError("INTERRUPTED", "Stopped. Nothing was stored."));
-  call.signals.once("SIGINT", stop);
+  for (const signal of endingSignals) call.signals.once(signal, stop);
   const upload = upstow.upload(
     { stream: call.stdin as AsyncIterable<Uint8Array> },
     {
@@ -21,7 +24,9 @@ export async function uploadStdin(call: Call, options: UploadOptions): Promise<R
     },
   );
   const file = await upload.finally(() => {
-    call.signals.off("SIGINT", stop);
+    for (const signal of endingSignals) call.signals.off(signal, stop);
+    // A read in progress keeps the process alive.
+    (call.stdin as Readable).destroy();
     call.progress("");
   });
   call.note(`✔ ${clean(file.name)}  ${file.url}`);

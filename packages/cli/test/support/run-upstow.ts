@@ -45,17 +45,17 @@ export function callUpstow(args: string[], env: Record<string, string>, input: s
   return { shown, ended, signal: (name: NodeJS.Signals) => void io.emit(name) };
 }
 
-/** The command in a process of its own, where the process is what the test is about. */
+/** The command in a process of its own, where the process is what the test is about. Its stdin stays open with null. */
 export function spawnUpstow(
   args: string[],
   env: Record<string, string>,
-  input = "",
+  input: string | null = "",
 ): { child: ChildProcess; ended: Promise<Run> } {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stdin.end(input);
+  if (input !== null) child.stdin.end(input);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);

@@ -3,7 +3,7 @@ import type { Grants } from "../api/grants.ts";
 import type { Connection } from "../api/request.ts";
 import { UpstowError } from "../errors.ts";
 import { exchange, mayPass, parseJson, pauseFor, toError } from "../http/call.ts";
-import { wait } from "../http/wait.ts";
+import { orAborted, wait } from "../http/wait.ts";
 import type { CompletedFile } from "../wire/files.ts";
 import type { RequestUploadBody } from "../wire/uploads.ts";
 import type { Bytes, EndlessSource } from "./byte-source.ts";
@@ -100,7 +100,7 @@ export function createAppendStream(grants: Grants, files: Files, connection: () 
 
     try {
       for (let sentBytes = 0; ; ) {
-        const bytes = await source.next(pieceBytes);
+        const bytes = await orAborted(source.next(pieceBytes), signal);
         const isLast = bytes.byteLength < pieceBytes;
         const file = await sendPiece(bytes, sentBytes, isLast);
         sentBytes += bytes.byteLength;
