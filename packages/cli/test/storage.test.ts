@@ -89,7 +89,7 @@ describe("upstow storage at an address that is not public", () => {
       const set = ["storage", "set", "--project", projectId, ...place, "--endpoint", "http://127.0.0.1:9000"];
       const { code, message } = await runFailing(set, envOf(app));
       assert.equal(code, "VALIDATION_ERROR");
-      assert.match(message, /^endpoint: The URL must start with https:\/\/\. .*UPSTOW_STORAGE_ALLOW_CIDRS/);
+      assert.match(message, /^The URL must start with https:\/\/\. .*UPSTOW_STORAGE_ALLOW_CIDRS/);
     } finally {
       await app.close();
     }

@@ -94,9 +94,8 @@ export function messageOf(error: unknown): string {
 /** Advice that the API gives to the callers of every endpoint. */
 const forPrograms = /^(?:Correct the request|Check the identifier)/;
 
-/** Field errors arrive as "email is taken", with a suggestion for programs, or as "webhookUrl: The URL …" */
-function inSentences({ message: text, suggestion }: ApiError): string {
-  const message = text.replace(/^[a-z]\w*: (?=[A-Z])/, "");
+/** Field errors arrive as "email is taken", with a suggestion for programs. */
+function inSentences({ message, suggestion }: ApiError): string {
   const advice = forPrograms.test(suggestion) ? "" : suggestion;
   if (/[.!?]$/.test(message)) return `${message} ${advice}`.trim();
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;

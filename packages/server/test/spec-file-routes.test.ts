@@ -181,7 +181,7 @@ onBothDatabases("file routes", (database) => {
       expectInvalid(await patch(id, { webhookUrl } as object), "webhookUrl");
     }
     const { error } = (await create({ slug: "t", webhookUrl: "https://10.1.2.3" })).body;
-    assert.equal(error.message, "webhookUrl: The address 10.1.2.3 is not public.");
+    assert.equal(error.message, "The address 10.1.2.3 is not public.");
     assert.match(error.suggestion, /UPSTOW_WEBHOOK_ALLOW_CIDRS/);
     const plain = (await patch(id, { webhookUrl: "http://127.0.0.7:8080/hook" })).body;
     assert.equal(plain.router?.webhookUrl, "http://127.0.0.7:8080/hook", "plain HTTP to an allowed address");

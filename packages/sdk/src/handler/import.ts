@@ -59,7 +59,7 @@ export async function startImport<Context>(
     name,
     size,
     type,
-  } = await upstream(() => tools.uploads.import({ url, ...settings }).catch(withoutField));
+  } = await upstream(() => tools.uploads.import({ url, ...settings }));
   const upload: OpenUpload = {
     route: body.route,
     file: { name, size, type },
@@ -69,15 +69,6 @@ export async function startImport<Context>(
     uploadId: null,
   };
   return { token: await tools.seal.seal("import", upload, importLifeMs) };
-}
-
-const fieldName = "url: ";
-
-/** The reason for a rejected URL without the name of the API's field, which means nothing to the visitor. */
-function withoutField(error: unknown): never {
-  const { code, status, message, suggestion, details } = error as UpstowError;
-  if (!message.startsWith(fieldName)) throw error;
-  throw new UpstowError(message.slice(fieldName.length), { code, status, suggestion, details });
 }
 
 const nothing = { receivedBytes: 0, totalBytes: null };

@@ -62,9 +62,12 @@ export function invalid(
   });
 }
 
-/** For a URL that the outbound guard rejects; `variable` is where an operator lists exceptions. */
+/**
+ * For a URL that the outbound guard rejects; `variable` is where an operator lists exceptions. The message is shown to
+ * visitors too, who don't know the field's name, so only the details contain it.
+ */
 export function refusedUrl(path: string, reason: string, variable: string): AppError {
-  return new AppError("VALIDATION_ERROR", `${path}: ${reason}`, {
+  return new AppError("VALIDATION_ERROR", reason, {
     suggestion: `Use a public https URL. The operator can allow others with ${variable}.`,
     details: [{ path, message: reason }],
   });
