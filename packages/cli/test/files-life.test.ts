@@ -18,7 +18,7 @@ describe("the life of files on the command line", () => {
     env = { HOME: folder, UPSTOW_URL: app.url, UPSTOW_API_KEY: app.owner.live };
     const upstow = createUpstow({ apiKey: app.owner.live, baseUrl: app.url });
     await upstow.projects.update(app.owner.projectId, { trashDays: 7 });
-    await upstow.routers.create(app.owner.projectId, { slug: "form", claimWithin: 600 });
+    await upstow.routers.create(app.owner.projectId, { slug: "form", claimWithin: 600, expireAfterDays: 9 });
   });
   after(async () => {
     await app.close();
@@ -31,6 +31,8 @@ describe("the life of files on the command line", () => {
     const file = await upload("--expires-in", "60");
     assert.ok(Date.parse(file.expiresAt) <= Date.now() + 60_000);
     assert.equal((await upload()).expiresAt, null);
+    assert.notEqual((await upload("--route", "form")).expiresAt, null);
+    assert.equal((await upload("--route", "form", "--expires-in", "none")).expiresAt, null);
     const wrong = await runFailing(["upload", join(folder, "note.txt"), "--expires-in", "soon"], env);
     assert.deepEqual([wrong.exitCode, wrong.code], [2, "USAGE"]);
   });

@@ -22,6 +22,7 @@ describe("files that have to be claimed, and the trash", () => {
     const router = {
       kept: route({ routeSlug: "form", onUploadComplete: () => onComplete() }),
       later: route({ routeSlug: "form", expiresIn: 3600 }),
+      always: route({ routeSlug: "form", expiresIn: null }),
       plain: route({ onUploadComplete: () => "stored" }),
     } satisfies FileRouter;
     handle = createRouteHandler({
@@ -104,6 +105,9 @@ describe("files that have to be claimed, and the trash", () => {
     const stored = await upstow.files.get(file.id);
     assert.notEqual(stored.claimBy, null);
     assert.ok(Date.parse(stored.expiresAt ?? "") <= Date.now() + 3_600_000);
+    const [always] = await upload("always", [picture]);
+    const { file: kept } = await post<CompleteAnswer>({ action: "complete", token: always });
+    assert.equal((await upstow.files.get(kept.id)).expiresAt, null);
     const [plain] = await upload("plain", [picture]);
     await post({ action: "complete", token: plain });
     assert.equal(claims(), before);
@@ -133,6 +137,8 @@ describe("files that have to be claimed, and the trash", () => {
     });
     assert.equal((await upstow.files.claim(["none"])).claimed, 0);
     assert.equal((await upstow.files.update(file.id, { expiresAt: null })).expiresAt, null);
+    const never = await upstow.upload(new Blob(["hello"]), { routeSlug: "form", expiresAt: null });
+    assert.equal(never.expiresAt, null);
     await upstow.files.delete(file.key);
     const [trashed] = (await upstow.files.list({ status: "DELETED" })).files;
     assert.equal(trashed?.id, file.id);

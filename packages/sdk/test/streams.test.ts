@@ -40,6 +40,7 @@ describe("a stream whose size nobody knows", () => {
     assert.equal(await hashStored(file.url), hashOf(bytes));
     const { audience, expiresAt } = await upstow.files.get(file.id);
     assert.equal(audience, "course-1");
+    assert.equal(file.expiresAt, expiresAt);
     assert.ok(Math.abs(Date.parse(expiresAt ?? "") - Date.now() - 3_600_000) < 600_000);
     const ends = [8 * MB, 16 * MB, bytes.length];
     assert.deepEqual(

@@ -22,7 +22,7 @@ onBothDatabases("files that expire", (database) => {
   let client: UploadClient;
   let uploads = 0;
   before(async () => {
-    app = await startApp({ database });
+    app = await startApp({ database, env: { UPSTOW_IMPORT_ALLOW_CIDRS: "127.0.0.0/8" } });
     app.clock.setTime(Date.now());
     tenant = await app.createTenant("pro");
     client = createUploadClient(app, tenant.live);
@@ -90,7 +90,8 @@ onBothDatabases("files that expire", (database) => {
       expectInvalid(await client.requestAnswer(fields as object), path);
       expectInvalid(await client.initAnswer(fields as object), path);
     }
-    expectInvalid(await client.requestAnswer({ expiresAt: null } as object), "expiresAt");
+    const never = { expiresIn: 60, expiresAt: null };
+    expectInvalid(await client.requestAnswer(never as object), "expiresAt");
     const { key } = await upload();
     expectInvalid(await client.patch(key, { expiresIn: 60, expiresAt: null }), "expiresAt");
     expectInvalid(await client.patch(key, { expiresAt: inTime(-1) }), "expiresAt");
@@ -105,6 +106,38 @@ onBothDatabases("files that expire", (database) => {
     ];
     assert.equal(plain.expiresAt, inTime(7 * 24 * hourMs));
     assert.equal(own.expiresAt, inTime(60_000));
+    const never = { routeSlug: "weekly", expiresAt: null } as object;
+    assert.equal((await upload(never)).expiresAt, null);
+    const multipart = await client.init(never);
+    assert.equal((await client.get(multipart.fileId)).body.file.expiresAt, null);
+    await client.abort(multipart);
+    const item = { fileName: "a", fileSize: 1, contentType: "a/b", ...never };
+    const { uploads: batch } = (await client.post("upload/batch/request", { files: [item] })).body;
+    assert.equal((await client.get(batch[0].fileId)).body.file.expiresAt, null);
+    await client.remove(batch[0].fileId);
+    const imported = await client.post("upload/import", { url: "http://127.0.0.1:1/a", ...never });
+    assert.equal(imported.body.file.expiresAt, null);
+    await client.remove(imported.body.file.id);
+    // The holder of a grant has no say: these fields are metadata.
+    const { token } = (await client.post("upload/grants", { routeSlug: "weekly", maxFiles: 2 })).body.grant;
+    const form = new FormData();
+    form.append("expiresAt", "null");
+    form.append("file", new File([smallBody], "a.txt", { type: "text/plain" }));
+    const formed = await fetch(`${app.url}/form/${token}`, { method: "POST", body: form });
+    const { files: arrived } = (await formed.json()) as { files: { expiresAt: string }[] };
+    const said = `filename ${btoa("a.txt")},expiresAt ${btoa("null")},expiresIn ${btoa("60")}`;
+    const opened = await fetch(`${app.url}/tus`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${token}`,
+        "tus-resumable": "1.0.0",
+        "upload-length": "0",
+        "upload-metadata": said,
+      },
+    });
+    const byTus = (await client.get(opened.headers.get("upstow-file-id") ?? "")).body.file;
+    for (const { expiresAt } of [...arrived, byTus]) assert.equal(expiresAt, inTime(7 * 24 * hourMs));
+    uploads += 2;
     const path = `routers/${router.id}`;
     for (const [expireAfterDays, expected] of [
       [1, 1],

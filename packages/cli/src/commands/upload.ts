@@ -6,7 +6,7 @@ import { adviseOnRest, explainError } from "../explain-error.ts";
 import { clean, countFiles, formatBytes } from "../format.ts";
 import { givenPath } from "../given-path.ts";
 import { interruptible } from "../interruptible.ts";
-import { readCount, readMetadata } from "../option-values.ts";
+import { readMetadata, readNumberOrNone } from "../option-values.ts";
 import { collectFiles, type LeftOut, type LocalFile } from "../upload/collect-files.ts";
 import { findStored } from "../upload/find-stored.ts";
 import { uploadStdin } from "../upload/from-stdin.ts";
@@ -35,7 +35,7 @@ export const upload: Command = {
     name: { value: "NAME", description: "the name of the file from stdin (default: stdin)" },
     "expires-in": {
       value: "SECONDS",
-      description: "delete the files after this time (default: the route's)",
+      description: "delete the files after this time, or none to keep them (default: the route's)",
     },
   },
   notes: `Files over 10 MB are uploaded in parts. If interrupted, run the same command again within seven days to upload the
@@ -48,12 +48,8 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
   async run(call) {
     const routeSlug = call.options.find("route") ?? "default";
     const metadata = readMetadata(call.options);
-    const expiresIn = readCount("--expires-in", call.options.find("expires-in"));
-    const options = {
-      routeSlug,
-      ...(metadata === undefined ? {} : { metadata }),
-      ...(expiresIn === undefined ? {} : { expiresIn }),
-    };
+    const life = readLife(call.options.find("expires-in"));
+    const options = { routeSlug, ...(metadata === undefined ? {} : { metadata }), ...life };
     if (call.positionals.includes("-")) return uploadStdin(call, options);
     if (call.options.has("name"))
       throw new UsageError("--name is for a file from stdin: upload - --name NAME");
@@ -65,7 +61,7 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
       connection,
       routeSlug,
       metadata,
-      ...(expiresIn === undefined ? [] : [{ expiresIn }]),
+      ...(life === undefined ? [] : [life]),
       paths.map((path) => resolve(path)),
     ];
     const journal = openRunJournal(call.env, run);
@@ -126,6 +122,12 @@ Exits with code 1 if a file failed, or if there was nothing to upload.`,
     };
   },
 };
+
+function readLife(value: string | undefined): { expiresIn: number } | { expiresAt: null } | undefined {
+  if (value === undefined) return undefined;
+  const expiresIn = readNumberOrNone("--expires-in", value, 1);
+  return expiresIn === null ? { expiresAt: null } : { expiresIn };
+}
 
 const reasons = {
   empty: { why: "the file is empty", one: "empty file", many: "empty files" },

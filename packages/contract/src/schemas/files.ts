@@ -85,7 +85,11 @@ const expiresIn = Type.Integer({
   maximum: FILE_LIFE_MAX_SEC,
   description: "seconds from this call until the file is deleted; instead of expiresAt",
 });
-const expiresAt = { ...Moment, description: "when the file is deleted: a future time with its zone" };
+const expiresAt = Type.Unsafe<string | null>({
+  ...Moment,
+  type: ["string", "null"],
+  description: "when the file is deleted: a future time with its zone; null keeps the file",
+});
 
 export const ImageFacts = Type.Object({
   width: Type.Integer({ description: "pixels, as seen upright" }),
@@ -208,13 +212,7 @@ export const UpdateFileBody = Type.Object({
     Type.Unsafe<string | null>({ ...Audience, type: ["string", "null"], description: "null removes it" }),
   ),
   expiresIn: Type.Optional(expiresIn),
-  expiresAt: Type.Optional(
-    Type.Unsafe<string | null>({
-      ...expiresAt,
-      type: ["string", "null"],
-      description: `${expiresAt.description}; null keeps the file`,
-    }),
-  ),
+  expiresAt: Type.Optional(expiresAt),
   focus: Type.Optional(
     Type.Unsafe<{ x: number; y: number } | null>({
       ...Type.Object({ x: coordinate, y: coordinate }),
@@ -272,7 +270,7 @@ export const RequestUploadBody = Type.Object({
   ),
   audience: Type.Optional(Audience),
   expiresIn: Type.Optional(expiresIn),
-  expiresAt: Type.Optional(Type.Unsafe<string>(expiresAt)),
+  expiresAt: Type.Optional(expiresAt),
 });
 export const ImportUploadBody = Type.Object({
   url: Type.String({

@@ -43,8 +43,11 @@ export interface RouteConfig<Context, Schema extends StandardSchema | undefined,
   routeSlug?: string;
   /** `private` files are read through links, grants and read handlers. Default: that of the service's file route. */
   access?: Access;
-  /** Seconds until a file is deleted, from the start of its upload. Default: that of the service's file route. */
-  expiresIn?: number;
+  /**
+   * Seconds until a file is deleted, from the start of its upload. Null keeps it. Default: that of the service's file
+   * route.
+   */
+  expiresIn?: number | null;
   /**
    * Browsers may name a URL, which the service fetches. Type and size are checked once the file is there, so give the
    * service's file route limits as well. Default: false.
@@ -78,7 +81,7 @@ export interface FileRoute<Context = unknown, Input = unknown, Result = unknown>
   readonly rules: CheckedRules;
   readonly routeSlug?: string | undefined;
   readonly access?: Access | undefined;
-  readonly expiresIn?: number | undefined;
+  readonly expiresIn?: number | null | undefined;
   readonly fromUrl?: boolean | undefined;
   audience?(args: { metadata: unknown }): string | undefined;
   readonly input?: StandardSchema | undefined;

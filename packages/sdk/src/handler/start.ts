@@ -80,7 +80,9 @@ export function toSettings<Context>(tools: Tools<Context>, route: string, metada
     routeSlug: config.routeSlug ?? "default",
     ...(config.access && { access: config.access }),
     ...(audience && { audience }),
-    ...(config.expiresIn !== undefined && { expiresIn: config.expiresIn }),
+    ...(config.expiresIn === null
+      ? { expiresAt: null }
+      : config.expiresIn !== undefined && { expiresIn: config.expiresIn }),
     // Lets webhooks and lists see a file's route: on the service, most routes share one.
     metadata: { route, ...metadata },
   };

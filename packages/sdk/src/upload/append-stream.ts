@@ -106,8 +106,9 @@ export function createAppendStream(grants: Grants, files: Files, connection: () 
         sentBytes += bytes.byteLength;
         onProgress(sentBytes);
         if (file === undefined) continue;
-        if (life.expiresAt !== undefined || life.expiresIn !== undefined) await files.update(file.id, life);
-        return file;
+        if (life.expiresAt === undefined && life.expiresIn === undefined) return file;
+        const { expiresAt } = await files.update(file.id, life);
+        return { ...file, expiresAt };
       }
     } catch (error) {
       // Without the caller's signal, which may be aborted already.

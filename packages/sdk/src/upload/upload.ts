@@ -31,8 +31,8 @@ export interface UploadOptions {
   audience?: string;
   /** Seconds until the file is deleted, from the start of the upload; instead of `expiresAt`. Default: the route's. */
   expiresIn?: number;
-  /** When the file is deleted: ISO 8601 with a time zone. */
-  expiresAt?: string;
+  /** When the file is deleted: ISO 8601 with a time zone. Null keeps the file, even if its route has a default. */
+  expiresAt?: string | null;
   signal?: AbortSignal;
   /** The total of a stream without a size is what was sent so far. */
   onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;

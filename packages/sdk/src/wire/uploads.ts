@@ -14,8 +14,8 @@ export interface RequestUploadBody {
   audience?: string;
   /** Seconds from this call until the file is deleted; instead of `expiresAt`. Default: the route's. */
   expiresIn?: number;
-  /** When the file is deleted: ISO 8601 with a time zone. */
-  expiresAt?: string;
+  /** When the file is deleted: ISO 8601 with a time zone. Null keeps the file, even if its route has a default. */
+  expiresAt?: string | null;
 }
 
 export interface ImportUploadBody {
@@ -33,8 +33,8 @@ export interface ImportUploadBody {
   audience?: string;
   /** Seconds from this call until the file is deleted; instead of `expiresAt`. Default: the route's. */
   expiresIn?: number;
-  /** When the file is deleted: ISO 8601 with a time zone. */
-  expiresAt?: string;
+  /** When the file is deleted: ISO 8601 with a time zone. Null keeps the file, even if its route has a default. */
+  expiresAt?: string | null;
 }
 
 export interface RequestedUpload {

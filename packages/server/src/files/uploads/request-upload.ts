@@ -211,6 +211,7 @@ export async function openArrival(
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
+const inDays = (days: number | null, now: number) => (days === null ? null : now + days * dayMs);
 
 export function newFile(
   deps: Deps,
@@ -251,7 +252,7 @@ export function newFile(
     stored_apart: placeFor({ access, scan: route.scan === 1 ? "pending" : null }),
     links_revoked_at: 0,
     store_etag: null,
-    expires_at: expiresAt ?? (days === null ? null : now + days * dayMs),
+    expires_at: expiresAt === undefined ? inDays(days, now) : expiresAt,
     claim_by: null,
     purge_at: null,
     image: null,
