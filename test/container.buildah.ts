@@ -262,7 +262,7 @@ describe("the container image", () => {
     const doctor = await execute("node", "packages/cli/src/main.ts", "doctor");
     assert.match(
       doctor.shown,
-      /^✔ public URL +the installation in \/data answers at http:\/\/localhost:4000$/m,
+      /^✔ public URL +the installation in \/data responds at http:\/\/localhost:4000$/m,
     );
     assert.match(doctor.shown, /^✔ renderers +confined by .*namespaces \(bwrap\)/m);
     assert.match(doctor.shown, /No problems found\.\n$/);

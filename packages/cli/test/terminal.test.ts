@@ -35,8 +35,8 @@ describe("at a terminal", () => {
 
   it("draws bars while it uploads, and takes them away", async () => {
     const shown = await run(["upload", join(home, "large.bin")]);
-    assert.match(shown, /large\.bin +[█░]{24} +\d+ % {2}/);
-    assert.match(shown, /1 of 1 files +█{24} 100 %/);
+    assert.match(shown, /large\.bin +[█░]{24} +\d+% {2}/);
+    assert.match(shown, /1 of 1 files +█{24} 100%/);
     assert.match(shown, /✔ large\.bin {2}http\S+\r\n(?:.*\r)?.*Uploaded 1 file, 12\.0 MB\.\r\n$/s);
   });
 

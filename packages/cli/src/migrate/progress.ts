@@ -23,7 +23,7 @@ export function createProgress(
 
   function draw(label: string, done: number, total: number): void {
     const share = total === 0 ? 1 : Math.min(1, done / total);
-    const percent = `${Math.floor(share * 100)} %`;
+    const percent = `${Math.floor(share * 100)}%`;
     const amounts = `${format(done)} of ${format(total)}`;
     if (!call.showsProgress) {
       call.note(`${label}: ${percent}, ${amounts}`);
@@ -31,7 +31,7 @@ export function createProgress(
     }
     const filled = Math.round(share * barWidth);
     const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
-    call.progress(`${label}  ${bar} ${percent.padStart(5)}  ${amounts}${guessTimeLeft(done, total)}`);
+    call.progress(`${label}  ${bar} ${percent.padStart(4)}  ${amounts}${guessTimeLeft(done, total)}`);
   }
 
   function guessTimeLeft(done: number, total: number): string {

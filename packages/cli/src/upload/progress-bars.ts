@@ -65,7 +65,7 @@ function drawBar(name: string, sentBytes: number, totalBytes: number): string {
   const filled = Math.round(share * barWidth);
   const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
   const percent = `${Math.floor(share * 100)}`.padStart(3);
-  return `${fit(name)}  ${bar} ${percent} %  ${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}`;
+  return `${fit(name)}  ${bar} ${percent}%  ${formatBytes(sentBytes)} of ${formatBytes(totalBytes)}`;
 }
 
 /** The end of a long name says more than its beginning. */

@@ -56,7 +56,7 @@ async function checkSpace(path: string): Promise<Check> {
   const disk = await statfs(path);
   const freeBytes = disk.bavail * disk.bsize;
   const share = disk.blocks === 0 ? 0 : Math.round((100 * disk.bavail) / disk.blocks);
-  const message = `${(freeBytes / GB).toFixed(1)} GB free (${share} %)`;
+  const message = `${(freeBytes / GB).toFixed(1)} GB free (${share}%)`;
   const fix = "Free up disk space, or move the data directory to a larger disk.";
   if (freeBytes < tooFewBytes)
     return directory.failed(`Only ${message}; uploads will soon be rejected.`, fix);
