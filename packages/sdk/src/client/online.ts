@@ -21,9 +21,14 @@ export function watchOnline(onChange: () => void): Online {
   if (!isOnline()) offline.abort();
   let waiting: (() => void)[] = [];
 
+  /** A browser is online a moment before its event says so. */
+  const signal = () => {
+    if (isOnline() && offline.signal.aborted) offline = new AbortController();
+    return offline.signal;
+  };
+
   const change = () => {
     if (isOnline()) {
-      if (offline.signal.aborted) offline = new AbortController();
       for (const go of waiting.splice(0)) go();
     } else offline.abort();
     onChange();
@@ -33,7 +38,7 @@ export function watchOnline(onChange: () => void): Online {
 
   return {
     isOnline,
-    signal: () => offline.signal,
+    signal,
     async untilOnline(signal) {
       if (isOnline()) return;
       await new Promise<void>((resolve, reject) => {
