@@ -172,7 +172,7 @@ describe("pages of another site, in a browser", { skip: browserMissing }, () => 
       all,
       [...all].sort((a, b) => a - b),
     );
-    assert.ok((offsets[0] ?? 0) > (before.at(-1) ?? 0), all.join());
+    assert.ok((offsets[0] ?? 0) > 0, all.join());
     assert.ok(all.length > 15, all.join());
     const { file } = (await client.get(fileId)).body;
     assert.deepEqual(
