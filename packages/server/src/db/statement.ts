@@ -3,6 +3,7 @@ import {
   type DefaultQueryCompiler,
   DummyDriver,
   Kysely,
+  type LimitNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -12,6 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
   sql,
+  ValueNode,
 } from "#kysely";
 import type { Schema } from "./schema.ts";
 
@@ -62,6 +64,16 @@ function createCompiler(Dialect: new () => DefaultQueryCompiler): DefaultQueryCo
   })();
 }
 
+class SqliteCompiler extends SqliteQueryCompiler {
+  /** With a plain parameter, SQLite would plan the statement again for each call, because a limit may change the plan. */
+  protected override visitLimit({ limit }: LimitNode): void {
+    const isParameter = ValueNode.is(limit) && limit.value instanceof Parameter;
+    this.append(isParameter ? "limit cast(" : "limit ");
+    this.visitNode(limit);
+    if (isParameter) this.append(" as integer)");
+  }
+}
+
 const anyParameters = new Proxy({}, { get: (_target, name) => new Parameter(String(name)) });
 
 const compilers: Record<DialectName, Kysely<Schema>> = {
@@ -70,7 +82,7 @@ const compilers: Record<DialectName, Kysely<Schema>> = {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new DummyDriver(),
       createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => createCompiler(SqliteQueryCompiler),
+      createQueryCompiler: () => createCompiler(SqliteCompiler),
     },
   }),
   postgres: new Kysely<Schema>({
