@@ -46,7 +46,7 @@ ${groups.join("\n")}
 }
 
 function renderCard(entry: CatalogueEntry): string {
-  return `<li class="gallery-card">
+  return `<li class="gallery-card" data-category="${entry.category}">
 <div class="gallery-head"><h3><a href="/components/${entry.slug}">${entry.name}</a>${samplesButton(entry)}</h3>
 <p>${escapeHtml(entry.description)}</p></div>
 ${demo(entry)}
@@ -91,7 +91,7 @@ npx shadcn add ${publicUrl}/r/${entry.slug}.json
 |---|---|---|---|
 ${rows.join("\n")}
 `;
-  return `${load(assets)}<main id="content" class="gallery gallery-one">
+  return `${load(assets)}<main id="content" class="gallery gallery-one" data-category="${entry.category}">
 <p class="gallery-path"><a href="/components">Components</a> / <a href="/components#${entry.category}">${entry.category}</a></p>
 <h1>${entry.name}</h1>
 <p class="lead">${escapeHtml(entry.description)}</p>

@@ -115,6 +115,25 @@ describe("the gallery page", () => {
     await page.close();
   });
 
+  it("keeps a preview as high as it is while files are added, and centres a small component", async () => {
+    const { page } = await open("/components/upload-button", { viewport: { width: 1440, height: 900 } });
+    const demo = page.locator(".gallery-demo");
+    const button = demo.locator(".us-button");
+    await button.waitFor();
+    const middle = async (part: typeof demo) => {
+      const { x, width } = (await part.boundingBox()) ?? assert.fail();
+      return x + width / 2;
+    };
+    assert.ok(Math.abs((await middle(button)) - (await middle(demo))) < 1);
+    await page.goto(`${app.url}/components/upload-dropzone`);
+    const height = async () => (await demo.boundingBox())?.height;
+    const before = await height();
+    await page.getByRole("button", { name: "Try it: UploadDropzone" }).click();
+    await demo.locator(".us-row").nth(3).waitFor();
+    assert.equal(await height(), before);
+    await page.close();
+  });
+
   it("shows the focus as each component does, inside of what would cut it", async () => {
     for (const [slug, part] of [
       ["gallery-grid", ".us-grid-add"],

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startApp, type TestApp } from "../../server/test/support/start-app.ts";
+import { createDocsLibrary } from "../src/docs/docs-library.ts";
+import { createDocsSearch } from "../src/docs/search-docs.ts";
 
 /** What people ask, and the pages of which one has to be among the first three. */
 const questions: [string, ...string[]][] = [
@@ -72,4 +74,22 @@ describe("search_docs", () => {
       );
     });
   }
+
+  it("shows one row of a table, its cells apart, and no header", async () => {
+    const library = createDocsLibrary(
+      [
+        {
+          path: "limits",
+          title: "Limits",
+          summary: "",
+          markdown:
+            "# Limits\n\nBefore.\n\n| What | Limit |\n|---|---|\n| Anchors | 2 |\n| Oars, `a\\|b` | 9 |\n\nAfter.",
+        },
+      ],
+      [],
+    );
+    const search = createDocsSearch(library);
+    assert.equal((await search("oars", 1))[0]?.excerpt, "Oars, a|b · 9");
+    assert.equal((await search("limits", 1))[0]?.excerpt, "Before.");
+  });
 });

@@ -310,7 +310,7 @@ describe("the site", () => {
     await page.keyboard.press("Enter");
     const buffer = Buffer.from("Ahoy");
     await (await choosing).setFiles({ name: "page.html", mimeType: "text/html", buffer });
-    await page.getByRole("status").filter({ hasText: "The file type must be" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "The file must be an image, video" }).waitFor();
     complaints.length = 0;
     await page.locator("#welcome-file").setInputFiles({ name: "ahoy.txt", mimeType: "text/plain", buffer });
     await page.getByRole("region", { name: "Event" }).waitFor();

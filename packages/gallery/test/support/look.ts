@@ -57,7 +57,9 @@ export async function openGallery(): Promise<OpenGallery> {
 }
 
 async function takeLooks(page: Page, { css = "", slugs }: LookOptions): Promise<Map<string, Buffer>> {
-  const style = await page.addStyleTag({ content: `* { caret-color: transparent !important; } ${css}` });
+  // A stage cuts off what is higher than itself.
+  const steady = "* { caret-color: transparent !important; } .gallery-demo { block-size: auto !important; }";
+  const style = await page.addStyleTag({ content: `${steady} ${css}` });
   const wanted = slugs ?? catalogue.map(({ slug }) => slug);
   const shots = new Map<string, Buffer[]>(wanted.map((slug) => [slug, []]));
   for (const width of widths) {

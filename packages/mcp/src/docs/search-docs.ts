@@ -93,20 +93,33 @@ function stem(term: string): string {
 }
 
 function excerptAround(markdown: string, terms: string[]): string {
-  const flat = wordsOf(markdown);
-  const lower = flat.toLowerCase();
+  const passages = passagesOf(markdown);
+  const isAbout = (text: string) => terms.some((term) => text.toLowerCase().includes(term));
+  const passage = passages.find(isAbout) ?? passages[0] ?? "";
+  const lower = passage.toLowerCase();
   const at = terms.map((term) => lower.indexOf(term)).find((index) => index >= 0) ?? 0;
-  const start = at <= 80 ? 0 : flat.indexOf(" ", at - 80) + 1;
-  return `${start > 0 ? "…" : ""}${flat.slice(start, start + 240)}${flat.length > start + 240 ? "…" : ""}`;
+  const start = at <= 80 ? 0 : passage.indexOf(" ", at - 80) + 1;
+  const end = start + 240;
+  return `${start > 0 ? "…" : ""}${passage.slice(start, end)}${passage.length > end ? "…" : ""}`;
 }
 
-/** What a reader would see of it below its heading: marks of code, lists, tables, links and pictures are left out. */
+/** The text between tables, and each row of a table by itself: rows in one line would run together. */
+function passagesOf(markdown: string): string[] {
+  return markdown
+    .replaceAll(/^\|.*\|\n\|[-| :]+\|$/gm, "")
+    .split(/^(\|.*\|)$/m)
+    .map(wordsOf)
+    .filter((text) => text !== "");
+}
+
+/** What a reader would see of it below its heading: marks of code, lists, links and pictures are left out. */
 function wordsOf(markdown: string): string {
   return markdown
-    .replaceAll(/<!--.*?-->|^```.*$|^\|[-| :]+\|$|^#+ .*$|^ *(?:[-*]|\d+\.) /gm, " ")
+    .replaceAll(/<!--.*?-->|^```.*$|^#+ .*$|^ *(?:[-*]|\d+\.) /gm, " ")
     .replaceAll(/^\|(.*)\|$/gm, (_row, cells: string) =>
       cells
-        .split(/\s*\|\s*/)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim().replaceAll("\\|", "|"))
         .filter(Boolean)
         .join(" · "),
     )

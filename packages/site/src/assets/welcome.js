@@ -25,10 +25,11 @@ function describe(status, error) {
     ? `${labels[detail.path] ?? detail.path} ${detail.message}.`
     : (error?.message ?? "Upload failed.");
 }
-const labels = { contentType: "The file type", fileSize: "The file size", fileName: "The file name" };
+const labels = { contentType: "The file", fileSize: "The file size", fileName: "The file name" };
 
 function showUnclaimed() {
-  const command = "npm run upstow -- account login-link";
+  // Breaks in the middle where it has to, and not between the hyphens.
+  const command = ["npm run upstow", " -- account login-link"].map((part) => make("span", {}, part));
   const claim = make(
     "div",
     { class: "drop" },
@@ -37,7 +38,7 @@ function showUnclaimed() {
     make(
       "p",
       { class: "dim" },
-      "It has no owner yet. Open the sign-in link that the first start printed: it contains ",
+      "It has no owner yet. Open the sign-in link printed at first start. It contains ",
       make("code", {}, "/dashboard/claim"),
       " and works once, for 24 hours.",
     ),
@@ -45,7 +46,7 @@ function showUnclaimed() {
     make(
       "p",
       { class: "copyline" },
-      make("code", {}, command),
+      make("code", {}, ...command),
       make(
         "button",
         { type: "button", class: "copy button small", "aria-label": "Copy" },
@@ -163,7 +164,9 @@ function put(url, file, type, onProgress) {
 }
 
 function showFile({ url, type, name }, maxBytes) {
-  const link = make("a", { href: url, target: "_blank", rel: "noopener" }, url);
+  // Breaks between the parts of the URL rather than in one of them.
+  const parts = url.split(/(?<=\w\/)(?=\w)/).flatMap((part) => [part, make("wbr")]);
+  const link = make("a", { href: url, target: "_blank", rel: "noopener" }, ...parts);
   const copy = make("button", { type: "button", class: "copy button small", "aria-label": "Copy the URL" });
   copy.append(make("span", {}, "Copy"));
   const line = make("p", { class: "copyline" }, make("code", {}, link), copy);

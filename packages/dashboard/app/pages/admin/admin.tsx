@@ -87,7 +87,10 @@ function Standing({ status }: { status: Status }) {
             <Fact name="Node.js" value={status.node} />
             <Fact name="Database" value={status.database === "postgres" ? "PostgreSQL" : "SQLite"} />
             <Fact name="Started" value={formatTime(status.startedAt)} />
-            <Fact name="Address" value={status.publicUrl} />
+            <div className="wide">
+              <dt>URL</dt>
+              <dd>{status.publicUrl}</dd>
+            </div>
           </dl>
         </section>
         <section className="panel">

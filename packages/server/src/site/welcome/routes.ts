@@ -69,7 +69,7 @@ export function welcomeRoutes(app: FastifyInstance, deps: Deps): void {
     async (request, reply) => {
       const actor = await enter(request);
       if (!allowedTypes.test(request.body.contentType))
-        throw invalid("contentType", "must be an image, a video, audio, a PDF or plain text");
+        throw invalid("contentType", "must be an image, video, audio, PDF, ZIP or text file");
       const { own, shared } = await deps.limiter.hitBoth(
         { name: `welcome:${addressGroup(request.clientAddress)}`, limit: WELCOME_UPLOADS.perAddress },
         { name: "welcome", limit: WELCOME_UPLOADS.total },
