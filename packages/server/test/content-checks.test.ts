@@ -286,6 +286,61 @@ onAnyDatabase("checks of content", (database) => {
     await assertCountersMatch(app, tenant.projectId);
   });
 
+  it("give the place of an upload grant back, through whichever door the bytes came", async () => {
+    const { body } = await client.post("upload/grants", { routeSlug: "enforce-images" });
+    const { token } = body.grant;
+    const send = (
+      method: string,
+      path: string,
+      headers: Record<string, string>,
+      bytes?: RequestInit["body"],
+    ) =>
+      fetch(new URL(path, app.url), {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...headers },
+        ...(bytes && { body: bytes }),
+      });
+    const byTus = (method: string, path: string, headers: Record<string, string>, bytes?: Buffer) =>
+      send(
+        method,
+        path,
+        { "tus-resumable": "1.0.0", "content-type": "application/offset+octet-stream", ...headers },
+        bytes && new Uint8Array(bytes),
+      );
+    const creationOf = ({ length }: Buffer) => ({
+      "upload-length": String(length),
+      "upload-metadata": `filetype ${Buffer.from("image/png").toString("base64")}`,
+    });
+    const doors: Record<string, (bytes: Buffer) => Promise<Response>> = {
+      "tus with the creation": (bytes) => byTus("POST", "/tus", creationOf(bytes), bytes),
+      async "tus after the creation"(bytes) {
+        const { headers } = await byTus("POST", "/tus", creationOf(bytes));
+        return byTus("PATCH", headers.get("location") ?? "", { "upload-offset": "0" }, bytes);
+      },
+      "resumable upload": (bytes) =>
+        send(
+          "POST",
+          "/resumable",
+          { "upload-draft-interop-version": "8", "upload-complete": "?1", "content-type": "image/png" },
+          new Uint8Array(bytes),
+        ),
+      form(bytes) {
+        const form = new FormData();
+        form.append("file", new File([new Uint8Array(bytes)], "a.png", { type: "image/png" }));
+        return send("POST", `/form/${token}`, {}, form);
+      },
+    };
+    for (const [name, door] of Object.entries(doors)) {
+      for (let i = 0; i < 2; i++) {
+        const text = await (await door(page)).text();
+        assert.match(text, /"CONTENT_MISMATCH"/, name);
+      }
+    }
+    assert.ok((await doors["form"]?.(find("a.png")))?.ok);
+    assert.equal((await doors["tus with the creation"]?.(find("a.png")))?.status, 403, "it has one place");
+    await assertCountersMatch(app, tenant.projectId);
+  });
+
   it("end an upload once, however many complete it and send other bytes meanwhile", async () => {
     const genuine = find("a.png");
     for (let round = 0; round < 12; round++) {

@@ -150,6 +150,27 @@ describe("an upload link", () => {
     await close();
   });
 
+  it("takes another file after one whose content was rejected", async () => {
+    const route = { slug: "checked", checkContent: "enforce", allowedTypes: ["image/*"] };
+    const made = await app.call("POST", `projects/${app.owner.projectId}/routers`, {
+      key: app.owner.live,
+      body: route,
+    });
+    assert.equal(made.status, 201);
+    const { page, close } = await open(await createLink({ routeSlug: "checked" }));
+    const disguised = {
+      name: "a.png",
+      mimeType: "image/png",
+      buffer: Buffer.from("<script>alert(1)</script>"),
+    };
+    for (let i = 0; i < 2; i++) {
+      await page.locator("input").setInputFiles(disguised);
+      await page.locator("[data-state=failed]", { hasText: "content" }).nth(i).waitFor();
+      assert.equal(await page.locator("form").isVisible(), true);
+    }
+    await close();
+  });
+
   it("uploads an empty file, and one whose name is not ASCII and has no type", async () => {
     const { page, close } = await open(await createLink({ maxFiles: 2 }));
     const files = [named("empty.txt", 0), { ...named("Größe '1' ✓"), mimeType: "" }];

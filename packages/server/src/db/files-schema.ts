@@ -25,6 +25,8 @@ export interface ResumableUploadRow {
   file_id: string;
   /** The key behind it, whose revocation ends it; null if a person's grant is. */
   key_id: string | null;
+  /** The grant of which it has taken a place. */
+  grant_id: string | null;
   /** Null until the client says it. */
   length_bytes: number | null;
   /** Bytes that are durable in the store. */

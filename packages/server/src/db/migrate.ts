@@ -38,6 +38,7 @@ import { scansDue, virusScan } from "./migrations/035-virus-scan.ts";
 import { stripMetadata } from "./migrations/036-strip-metadata.ts";
 import { oldFailures } from "./migrations/037-old-failures.ts";
 import { variantIndexes, variantShares } from "./migrations/038-variant-shares.ts";
+import { grantOfUpload } from "./migrations/039-grant-of-upload.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -86,6 +87,7 @@ const migrations: readonly Migration[] = [
   { id: "036-strip-metadata", sql: stripMetadata },
   { id: "037-old-failures", sql: "", indexes: [oldFailures], isAdditive: true },
   { id: "038-variant-shares", sql: variantShares, indexes: variantIndexes, isAdditive: true },
+  { id: "039-grant-of-upload", sql: grantOfUpload, isAdditive: true },
 ];
 
 interface Migration {

@@ -129,6 +129,7 @@ async function uploadFile(
     const seal = await sealParts(deps, sized, { uploadId, parts });
     const finished = await finishUpload(deps, actor, {
       file: sized,
+      grantId: grant.id,
       seal,
       metadata: null,
       onSaved: async () => {},

@@ -5,6 +5,7 @@ import { type ObjectStore, StorageUnavailable, type StoredObject } from "../../s
 import { objectKey } from "../../storage/storage-key.ts";
 import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
+import { givePlacesBack } from "../uploads/grants/queries.ts";
 import { mediaType } from "../uploads/media-type.ts";
 import { markRefused } from "../uploads/queries.ts";
 import type { Sample } from "./detect-type.ts";
@@ -86,12 +87,21 @@ export const mismatchRefusal = (file: FileRow, { detected }: TypeVerdict): Refus
   data: describeMismatch(file, detected),
 });
 
-/** Ends an upload whose bytes the route does not take: FAILED, quota released, bytes removed. False if it has ended. */
-export async function refuseContent(deps: Deps, file: FileRow, refusal: Refusal): Promise<boolean> {
+/**
+ * Ends an upload whose bytes the route does not take: FAILED, quota and the grant's place released, bytes removed. False if
+ * it has ended.
+ */
+export async function refuseContent(
+  deps: Deps,
+  file: FileRow,
+  refusal: Refusal,
+  grantId: string | null = null,
+): Promise<boolean> {
   const { detected, why, data } = refusal;
   const now = deps.now();
   const deletion = await deps.db.transact(async (tx) => {
     if ((await tx.run(markRefused, { id: file.id, detectedType: detected, now })) === 0) return null;
+    if (grantId !== null) await tx.run(givePlacesBack, { id: grantId, count: 1 });
     return failUpload(tx, now, file, {
       message: `Upload of "${file.name}" was rejected: ${why}.`,
       data,

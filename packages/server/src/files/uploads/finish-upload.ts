@@ -1,6 +1,6 @@
 import type { CompleteMultipartBody } from "@upstow/contract";
 import type { Queryable } from "../../db/database.ts";
-import type { FileRouteRow, FileRow } from "../../db/schema.ts";
+import type { FileRouteRow, FileRow, ResumableUploadRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { AppError, invalid } from "../../kernel/errors.ts";
@@ -95,10 +95,12 @@ export async function completeMultipart(
   return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
 }
 
+type AppendedFile = FileRow & Pick<ResumableUploadRow, "grant_id"> & Pick<Actor, "cdnUrl">;
+
 /** The end of an upload that grew append by append, and may have no bytes. */
 export async function finishAppended(
   deps: Deps,
-  file: FileRow & Pick<Actor, "cdnUrl">,
+  file: AppendedFile,
   target: AppendTarget,
 ): Promise<FileRow> {
   const store = await deps.stores.get(file.store);
@@ -109,13 +111,10 @@ export async function finishAppended(
   );
 }
 
-export async function confirmAppended(
-  deps: Deps,
-  file: FileRow & Pick<Actor, "cdnUrl">,
-  seal: Seal,
-): Promise<FileRow> {
+export async function confirmAppended(deps: Deps, file: AppendedFile, seal: Seal): Promise<FileRow> {
   const finished = await finishUpload(deps, file, {
     file,
+    grantId: file.grant_id,
     seal,
     metadata: null,
     onSaved: async () => {},
@@ -142,6 +141,8 @@ export async function getOpenUpload(
 
 interface Finish {
   file: FileRow;
+  /** Gets its place back if the content is refused. */
+  grantId?: string | null;
   seal: Seal;
   metadata: string | null;
   onSaved: OnSaved;
@@ -164,7 +165,7 @@ export async function finishUpload(
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
   // The slug may now belong to a route of the other environment, whose keys must not see this file.
   const own = route !== null && serves(route, file.environment) ? route : null;
-  const looked = own === null ? null : await lookAtOrCleanUp(deps, file, own, seal);
+  const looked = own === null ? null : await lookAtOrCleanUp(deps, finish, own);
   const verdict = looked?.verdict ?? null;
   const now = deps.now();
   const webhookUrl = own?.webhook_url ?? null;
@@ -265,9 +266,10 @@ function beginLife(deps: Deps, file: FileRow, route: FileRouteRow | null, now: n
   return { waits: true, claimBy: claimLater, factsDueAt: null, scan: "pending", scanDueAt: 0 } as const;
 }
 
-async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof lookAt>) {
+async function lookAtOrCleanUp(...[deps, finish, route]: Parameters<typeof lookAt>) {
+  const { file } = finish;
   try {
-    return await lookAt(deps, file, route, seal);
+    return await lookAt(deps, finish, route);
   } catch (error) {
     await removeUnlessKept(deps, file, await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) }));
     throw error;
@@ -277,9 +279,8 @@ async function lookAtOrCleanUp(...[deps, file, route, seal]: Parameters<typeof l
 /** The route's checks and changes before it confirms a file. Null if none. */
 async function lookAt(
   deps: Deps,
-  file: FileRow,
+  { file, seal, grantId }: Finish,
   route: FileRouteRow,
-  seal: Seal,
 ): Promise<{ sealed: Sealed; verdict: TypeVerdict | null } | null> {
   const { check_content: check, strip_metadata: strip } = route;
   if (check === "off" && strip === "off") return null;
@@ -288,7 +289,7 @@ async function lookAt(
   const verdict = check === "off" ? null : await checkContent(deps, file, route, sealed.object);
   if (verdict === null && check !== "off") return { sealed: notArrived, verdict };
   if (verdict !== null && verdict.problem !== null && check === "enforce")
-    throw (await refuseContent(deps, file, mismatchRefusal(file, verdict)))
+    throw (await refuseContent(deps, file, mismatchRefusal(file, verdict), grantId))
       ? contentMismatch(file, verdict)
       : notOpen();
   if (strip === "off") return { sealed, verdict };
@@ -297,7 +298,7 @@ async function lookAt(
   if (stripped !== "too-large") return { sealed: { ...sealed, ...stripped }, verdict };
   const [why, data] = ["it is too large to strip metadata", { reason: "too-large-to-strip" }];
   const refusal = { detected: verdict?.detected ?? null, why, data };
-  throw (await refuseContent(deps, file, refusal)) ? tooLargeToStrip(route.slug) : notOpen();
+  throw (await refuseContent(deps, file, refusal, grantId)) ? tooLargeToStrip(route.slug) : notOpen();
 }
 
 /**

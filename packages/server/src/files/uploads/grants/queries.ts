@@ -50,7 +50,7 @@ export const takePlace = statement((q, p: { id: string; now: number }) =>
     .where(sql<boolean>`taken_files < max_files`),
 );
 
-/** Of partial uploads that became one file. */
+/** Of partial uploads that became one file, or of files that were rejected. */
 export const givePlacesBack = statement((q, p: { id: string; count: number }) =>
   q
     .updateTable("upload_grant")

@@ -6,6 +6,7 @@ export const insertResumable = statement((q, p: ResumableUploadRow) =>
   q.insertInto("resumable_upload").values({
     file_id: p.file_id,
     key_id: p.key_id,
+    grant_id: p.grant_id,
     length_bytes: p.length_bytes,
     offset_bytes: p.offset_bytes,
     store_state: p.store_state,

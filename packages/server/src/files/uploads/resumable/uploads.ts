@@ -48,6 +48,7 @@ export async function openResumable(
     const row = {
       file_id: file.id,
       key_id: isKey ? actor.keyId : null,
+      grant_id: grant?.id ?? null,
       length_bytes: wanted.fileSize,
       offset_bytes: 0,
       store_state: appends.start(file.size_bytes),
