@@ -29,7 +29,9 @@ export function beginCall(to: Callee, operation: string): Required<RunningCall> 
   const call = { to, operation };
   const running = Array.from(watchers, (watch) => watch(call));
   return {
-    headers: Object.assign({}, ...running.map(({ headers }) => headers)),
+    get headers() {
+      return Object.assign({}, ...running.map(({ headers }) => headers));
+    },
     end(error) {
       for (const each of running) each.end(error);
     },

@@ -127,14 +127,24 @@ export function sendOver(client: pg.Client): Send {
     new Promise((resolve, reject) => {
       const call = beginCall("database", verbOf(query.text));
       gatherWrites(client.connection.stream);
-      client.query(query, (error: Error | null, result) => {
+      const done = (error: Error | null | undefined, result: unknown) => {
         call.end(error ?? undefined);
-        if (!error) return resolve(result);
+        if (!error) return resolve(result as pg.QueryResult);
         const explained = explain(error);
         if (isLost(explained)) lost.add(client);
         reject(explained);
-      });
+      };
+      client.query(new NamedQuery(query, done));
     });
+}
+
+/** From an object of its settings, the driver would make a copy of each property, which costs 6 us. */
+class NamedQuery extends pg.Query {
+  readonly name: string | undefined;
+  constructor({ name, text, values }: pg.QueryConfig, done: (error?: Error, result?: unknown) => void) {
+    super(text, values, done);
+    this.name = name;
+  }
 }
 
 function verbOf(sql: string): string {
