@@ -1,6 +1,6 @@
 import type { Queryable } from "./database.ts";
 import { doEachTogether, gather } from "./lanes.ts";
-import { type ColumnTypes, packRows, unpackRows } from "./packed-rows.ts";
+import { type ColumnTypes, packRows } from "./packed-rows.ts";
 import type { Schema } from "./schema.ts";
 import { type Statement, statement } from "./statement.ts";
 
@@ -18,6 +18,7 @@ export function insertTogether<Row extends object>(
   table: keyof Schema,
   columns: ColumnTypes<Row>,
 ): Insert<Row> {
+  const packed = packRows(columns);
   const insertOne: Statement<Row, unknown> = statement((q, p: Row) =>
     q.insertInto(table).values(valuesOf(columns, p)),
   );
@@ -25,7 +26,7 @@ export function insertTogether<Row extends object>(
     q
       .insertInto(table)
       .columns(Object.keys(columns) as never)
-      .expression(unpackRows(columns, p.rows)),
+      .expression(packed.unpack(p.rows)),
   );
   const insertGathered = gather<Row[]>(
     (rows, more) => {
@@ -33,7 +34,7 @@ export function insertTogether<Row extends object>(
     },
     async (tx, rows) => {
       const [first] = rows;
-      if (rows.length > 1) await tx.run(insertMany, { rows: packRows(columns, rows) });
+      if (rows.length > 1) await tx.run(insertMany, { rows: packed.pack(rows) });
       else if (first !== undefined) await tx.run(insertOne, first);
     },
   );
@@ -52,6 +53,7 @@ export function insertNewTogether<Row extends { id: string }>(
   columns: ColumnTypes<Row>,
   unique: readonly string[],
 ): (tx: Queryable, row: Row) => Promise<boolean> {
+  const packed = packRows(columns);
   const insertOne = statement((q, p: Row) =>
     q
       .insertInto(table)
@@ -62,12 +64,12 @@ export function insertNewTogether<Row extends { id: string }>(
     q
       .insertInto(table)
       .columns(Object.keys(columns) as never)
-      .expression(unpackRows(columns, p.rows))
+      .expression(packed.unpack(p.rows))
       .onConflict((conflict) => conflict.columns(unique as never).doNothing())
       .returning("id"),
   );
   const insertGathered = doEachTogether<Row, { id: string }>((tx, rows) =>
-    tx.all(insertMany, { rows: packRows(columns, rows) }),
+    tx.all(insertMany, { rows: packed.pack(rows) }),
   );
   return async (tx, row) =>
     tx.dialect === "sqlite"

@@ -1,6 +1,6 @@
 import { type Environment, LIST_MAX, SHORT_LIST_MAX } from "@upstow/contract";
 import { type QueryCreator, sql } from "#kysely";
-import { type ColumnTypes, unpackRows } from "../db/packed-rows.ts";
+import { packRows } from "../db/packed-rows.ts";
 import type { Schema, WebhookMessageRow } from "../db/schema.ts";
 import { databaseNow, isOneOf, statement } from "../db/statement.ts";
 import { REDELIVERY_ASKED } from "./queue-queries.ts";
@@ -210,7 +210,7 @@ export const insertMessage = statement((q, p: NewMessage & { from_last: number }
     .onConflict((conflict) => conflict.columns(["file_id", "event"]).doNothing()),
 );
 
-export const messageColumns: ColumnTypes<NewMessage & { from_last: number }> = {
+export const packedMessages = packRows<NewMessage & { from_last: number }>({
   id: "text",
   from_last: "bigint",
   event: "text",
@@ -222,7 +222,7 @@ export const messageColumns: ColumnTypes<NewMessage & { from_last: number }> = {
   state: "text",
   retries_allowed: "bigint",
   created_at: "bigint",
-};
+});
 
 /** The same for all messages of a transaction: on a server, what a statement costs is more than a row. */
 export const insertMessages = statement((q, p: Owned & { rows: string }) => {
@@ -255,7 +255,7 @@ export const insertMessages = statement((q, p: Owned & { rows: string }) => {
     .expression(
       sql`select id, ${p.projectId}, ${p.environment}, ${lastSeq} - from_last, event, file_id, route_slug, body, url,
         endpoint_id, state, 0, 0, retries_allowed, 0, ${databaseNow("postgres")}, created_at
-        from (${unpackRows(messageColumns, p.rows)}) as message`,
+        from (${packedMessages.unpack(p.rows)}) as message`,
     )
     .onConflict((conflict) => conflict.columns(["file_id", "event"]).doNothing());
 });

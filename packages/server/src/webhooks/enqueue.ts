@@ -2,15 +2,14 @@ import { hash } from "node:crypto";
 import type { Environment, EventPayload } from "@upstow/contract";
 import type { Queryable } from "../db/database.ts";
 import { gatherLast } from "../db/lanes.ts";
-import { packRows } from "../db/packed-rows.ts";
 import type { FileRow } from "../db/schema.ts";
 import { createId } from "../kernel/ids.ts";
 import {
   advanceSequence,
   insertMessage,
   insertMessages,
-  messageColumns,
   type NewMessage,
+  packedMessages,
   wakeEndpoint,
 } from "./delivery-queries.ts";
 
@@ -85,7 +84,7 @@ export async function insertEvents(tx: Queryable, messages: NewMessage[]): Promi
   await Promise.all([
     tx.run(advanceSequence, { projectId, environment, count }),
     ...(tx.dialect === "postgres"
-      ? [tx.run(insertMessages, { projectId, environment, rows: packRows(messageColumns, numbered) })]
+      ? [tx.run(insertMessages, { projectId, environment, rows: packedMessages.pack(numbered) })]
       : numbered.map((message) => tx.run(insertMessage, message))),
     ...[...endpoints].sort().map((id) => tx.run(wakeEndpoint, { id })),
   ]);

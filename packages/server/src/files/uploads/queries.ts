@@ -3,7 +3,7 @@ import { sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { insertTogether } from "../../db/insert-together.ts";
 import { doEachTogether, findEachTogether } from "../../db/lanes.ts";
-import { type ColumnTypes, packRows, unpackRows } from "../../db/packed-rows.ts";
+import { packRows } from "../../db/packed-rows.ts";
 import type { FileRow } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import { notEnded } from "../life.ts";
@@ -126,7 +126,7 @@ const markOne = statement((q, p: MarkUploaded) =>
     .where(notEnded(p.now)),
 );
 
-const markColumns: ColumnTypes<MarkUploaded> = {
+const done = packRows<MarkUploaded>({
   id: "text",
   routeSlug: "text",
   sizeBytes: "bigint",
@@ -140,12 +140,12 @@ const markColumns: ColumnTypes<MarkUploaded> = {
   scan: "text",
   scanDueAt: "bigint",
   now: "bigint",
-};
+});
 
 const markAll = statement((q, p: { ids: string; completions: string }) =>
   q
     .updateTable("file")
-    .from(sql<MarkUploaded>`(${unpackRows(markColumns, p.completions)})`.as("done"))
+    .from(sql<MarkUploaded>`(${done.unpack(p.completions)})`.as("done"))
     .set(Object.fromEntries(Object.entries(marks).map(([column, name]) => [column, sql.ref(`done.${name}`)])))
     .set({ status: "UPLOADED", reserved_period: null })
     .where(isOneOf("postgres", "file.id", p.ids))
@@ -160,7 +160,7 @@ const markAll = statement((q, p: { ids: string; completions: string }) =>
 const markTogether = doEachTogether<MarkUploaded, { id: string }>((tx, completions) =>
   tx.all(markAll, {
     ids: JSON.stringify(completions.map(({ id }) => id)),
-    completions: packRows(markColumns, completions),
+    completions: done.pack(completions),
   }),
 );
 

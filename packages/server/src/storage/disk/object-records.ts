@@ -1,7 +1,7 @@
 import { type QueryCreator, sql } from "#kysely";
 import type { Database, Queryable } from "../../db/database.ts";
 import { doEachTogether, gather } from "../../db/lanes.ts";
-import { type ColumnTypes, packRows, unpackRows } from "../../db/packed-rows.ts";
+import { packRows } from "../../db/packed-rows.ts";
 import type { Schema } from "../../db/schema.ts";
 import { isOneOf, statement } from "../../db/statement.ts";
 import type { MultipartRef, StoredObject } from "../object-store.ts";
@@ -71,14 +71,14 @@ const keepFirstStatement = statement((q, p: Keep) =>
 
 type KeepTogether = Keep & { id: string };
 
-const keptColumns: ColumnTypes<KeepTogether> = {
+const kept = packRows<KeepTogether>({
   id: "text",
   sizeBytes: "bigint",
   etag: "text",
   sha256: "text",
   blob: "text",
   now: "bigint",
-};
+});
 
 const keepAllStatement = statement((q, p: { rows: string }) =>
   q
@@ -86,7 +86,7 @@ const keepAllStatement = statement((q, p: { rows: string }) =>
     .columns(["key", "state", "size_bytes", "etag", "sha256", "blob", "damaged", "received_at"])
     .expression(
       sql`select id, 'open', "sizeBytes", etag, sha256, blob, 0, now
-        from (${unpackRows(keptColumns, p.rows)}) as kept`,
+        from (${kept.unpack(p.rows)}) as kept`,
     )
     .onConflict((conflict) => conflict.column("key").doNothing())
     .returning("key as id"),
@@ -94,7 +94,7 @@ const keepAllStatement = statement((q, p: { rows: string }) =>
 
 /** Callers that share a transaction keep theirs together. */
 const keepFirstTogether = doEachTogether<KeepTogether, { id: string }>((tx, rows) =>
-  tx.all(keepAllStatement, { rows: packRows(keptColumns, rows) }),
+  tx.all(keepAllStatement, { rows: kept.pack(rows) }),
 );
 
 /** False if there was something under this key. */
