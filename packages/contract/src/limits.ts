@@ -78,6 +78,8 @@ export const UPLOAD_GRANT_MAX_SEC = 24 * 60 * 60;
 export const UPLOAD_GRANT_SEC = 60 * 60;
 /** Uploads under one upload grant. */
 export const UPLOAD_GRANT_FILES_MAX = 1_000;
+/** Files under one upload grant that do not count because their content was rejected. */
+export const UPLOAD_GRANT_REJECTED_MAX = 100;
 /** Uses of a counted link. */
 export const LINK_USES_MAX = 1_000;
 /** How long byte ranges of the same client belong to one use of a counted link. */

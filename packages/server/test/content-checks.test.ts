@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { MB, PART_SIZE_BYTES } from "@upstow/contract";
+import { MB, PART_SIZE_BYTES, UPLOAD_GRANT_REJECTED_MAX } from "@upstow/contract";
+import { statement } from "../src/db/statement.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
 import { settled } from "./support/imports/import-client.ts";
 import { serve, startSource } from "./support/imports/source.ts";
@@ -12,6 +13,9 @@ import { onDisk } from "./support/test-bucket.ts";
 import { createUploadClient, put, putParts, type UploadClient } from "./support/upload-client.ts";
 import { until } from "./support/webhooks/until.ts";
 
+const countRefused = statement((q, p: { projectId: string; count: number }) =>
+  q.updateTable("upload_grant").set({ refused_files: p.count }).where("project_id", "=", p.projectId),
+);
 const page = Buffer.from("<!DOCTYPE html><script>alert(1)</script>");
 
 onAnyDatabase("checks of content", (database) => {
@@ -287,8 +291,9 @@ onAnyDatabase("checks of content", (database) => {
   });
 
   it("give the place of an upload grant back, through whichever door the bytes came", async () => {
-    const { body } = await client.post("upload/grants", { routeSlug: "enforce-images" });
-    const { token } = body.grant;
+    const create = async (): Promise<string> =>
+      (await client.post("upload/grants", { routeSlug: "enforce-images" })).body.grant.token;
+    let token = await create();
     const send = (
       method: string,
       path: string,
@@ -338,6 +343,11 @@ onAnyDatabase("checks of content", (database) => {
     }
     assert.ok((await doors["form"]?.(find("a.png")))?.ok);
     assert.equal((await doors["tus with the creation"]?.(find("a.png")))?.status, 403, "it has one place");
+
+    token = await create();
+    const most = { projectId: tenant.projectId, count: UPLOAD_GRANT_REJECTED_MAX - 1 };
+    await app.app.deps.db.run(countRefused, most);
+    for (const status of [422, 422, 403]) assert.equal((await doors["form"]?.(page))?.status, status);
     await assertCountersMatch(app, tenant.projectId);
   });
 

@@ -10,6 +10,8 @@ export interface UploadGrantRow {
   route_id: string;
   max_files: number;
   taken_files: number;
+  /** Places given back because the content of their files was rejected. */
+  refused_files: number;
   max_file_size_bytes: number | null;
   /** A JSON array; null for all types of the route. */
   allowed_types: string | null;

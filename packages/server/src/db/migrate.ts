@@ -39,6 +39,7 @@ import { stripMetadata } from "./migrations/036-strip-metadata.ts";
 import { oldFailures } from "./migrations/037-old-failures.ts";
 import { variantIndexes, variantShares } from "./migrations/038-variant-shares.ts";
 import { grantOfUpload } from "./migrations/039-grant-of-upload.ts";
+import { refusedPlaces } from "./migrations/040-refused-places.ts";
 import { type DialectName, statement } from "./statement.ts";
 
 /** From here on the database knows which migrations are additive. */
@@ -88,6 +89,7 @@ const migrations: readonly Migration[] = [
   { id: "037-old-failures", sql: "", indexes: [oldFailures], isAdditive: true },
   { id: "038-variant-shares", sql: variantShares, indexes: variantIndexes, isAdditive: true },
   { id: "039-grant-of-upload", sql: grantOfUpload, isAdditive: true },
+  { id: "040-refused-places", sql: refusedPlaces, isAdditive: true },
 ];
 
 interface Migration {

@@ -185,8 +185,11 @@ function explain(row, status, body) {
   if ([408, 409, 429].includes(status) || status >= 500)
     return new Failure("The file could not be stored right now.");
   if (status === 413) return new Rejection(tooLarge());
-  // Such a file gives its place back.
-  if (body?.error?.code === "CONTENT_MISMATCH") filesLeft++;
+  if (body?.error?.code === "CONTENT_MISMATCH") {
+    // Such a file gives its place back.
+    filesLeft++;
+    return new Rejection(`The content of this file doesn't match its type, ${row.file.type || "unknown"}.`);
+  }
   if (body?.error?.code === "INVALID_FILE_TYPE")
     return new Rejection(`Files of type ${row.file.type || "unknown"} are not accepted here.`);
   return new Rejection(body?.error?.message ?? "The upload failed.");

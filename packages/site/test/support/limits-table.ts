@@ -86,6 +86,7 @@ const resources: [LimitName, string, string][] = [
   ["GRANT_MAX_SEC", "Lifetime of a grant in seconds", "400"],
   ["UPLOAD_GRANT_MAX_SEC", "Lifetime of an upload grant in seconds", "400"],
   ["UPLOAD_GRANT_FILES_MAX", "Files per upload grant", "400"],
+  ["UPLOAD_GRANT_REJECTED_MAX", "Files per upload grant with rejected content", "more count as uploaded"],
   ["LINK_USES_MAX", "Uses of a link with `maxUses`", "400"],
   ["COUNTED_LINKS_PER_FILE_MAX", "Open links with `maxUses` per file", "403 `TIER_LIMIT_EXCEEDED`"],
   ["BUCKET_APPENDS_MAX", "Concurrent resumable appends to buckets, per store and instance", "503"],

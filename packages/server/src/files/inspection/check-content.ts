@@ -5,7 +5,7 @@ import { type ObjectStore, StorageUnavailable, type StoredObject } from "../../s
 import { objectKey } from "../../storage/storage-key.ts";
 import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
-import { givePlacesBack } from "../uploads/grants/queries.ts";
+import { giveRefusedPlaceBack } from "../uploads/grants/queries.ts";
 import { mediaType } from "../uploads/media-type.ts";
 import { markRefused } from "../uploads/queries.ts";
 import type { Sample } from "./detect-type.ts";
@@ -101,7 +101,7 @@ export async function refuseContent(
   const now = deps.now();
   const deletion = await deps.db.transact(async (tx) => {
     if ((await tx.run(markRefused, { id: file.id, detectedType: detected, now })) === 0) return null;
-    if (grantId !== null) await tx.run(givePlacesBack, { id: grantId, count: 1 });
+    if (grantId !== null) await tx.run(giveRefusedPlaceBack, { id: grantId });
     return failUpload(tx, now, file, {
       message: `Upload of "${file.name}" was rejected: ${why}.`,
       data,

@@ -49,6 +49,7 @@ export async function createUploadGrant(
     route_id: route.id,
     max_files: body.maxFiles ?? 1,
     taken_files: 0,
+    refused_files: 0,
     max_file_size_bytes: body.maxFileSize ?? null,
     allowed_types: body.allowedTypes === undefined ? null : JSON.stringify(body.allowedTypes),
     metadata,

@@ -1,3 +1,4 @@
+import { UPLOAD_GRANT_REJECTED_MAX } from "@upstow/contract";
 import { type QueryCreator, sql } from "#kysely";
 import type { Schema, UploadGrantRow } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
@@ -12,6 +13,7 @@ export const insertUploadGrant = statement((q, p: UploadGrantRow) =>
     route_id: p.route_id,
     max_files: p.max_files,
     taken_files: p.taken_files,
+    refused_files: p.refused_files,
     max_file_size_bytes: p.max_file_size_bytes,
     allowed_types: p.allowed_types,
     metadata: p.metadata,
@@ -50,12 +52,21 @@ export const takePlace = statement((q, p: { id: string; now: number }) =>
     .where(sql<boolean>`taken_files < max_files`),
 );
 
-/** Of partial uploads that became one file, or of files that were rejected. */
+/** Of partial uploads that became one file, or of files of which nothing is left. */
 export const givePlacesBack = statement((q, p: { id: string; count: number }) =>
   q
     .updateTable("upload_grant")
     .set({ taken_files: sql`taken_files - cast(${p.count} as bigint)` })
     .where("id", "=", p.id),
+);
+
+/** Of a file whose content was rejected. Such files leave a row, so one grant must not make any number of them. */
+export const giveRefusedPlaceBack = statement((q, p: { id: string }) =>
+  q
+    .updateTable("upload_grant")
+    .set({ taken_files: sql`taken_files - 1`, refused_files: sql`refused_files + 1` })
+    .where("id", "=", p.id)
+    .where("refused_files", "<", UPLOAD_GRANT_REJECTED_MAX),
 );
 
 const ended = (q: QueryCreator<Schema>, before: number, take: number) =>
