@@ -120,6 +120,14 @@ onAnyDatabase("an HTML form", (database) => {
     await assertCountersMatch(app, tenant.projectId, { live: 3 });
   });
 
+  it("shortens names that are too long, but keeps their extensions", async () => {
+    const { client } = await createTenantClients(app);
+    const form = new FormData();
+    form.append("file", fileOf("hello", `${"n".repeat(300)}.txt`));
+    const { body } = await send(await grantFor(client), form);
+    assert.equal(body.files[0].name, `${"n".repeat(251)}.txt`);
+  });
+
   it("takes what it can, and says of each other file why not", async () => {
     const { client, tenant } = await createTenantClients(app);
     const route = { slug: "small", maxFileSize: 100, allowedTypes: ["text/plain"] };

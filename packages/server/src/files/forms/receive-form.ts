@@ -1,16 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import {
-  CONTENT_TYPE_MAX,
-  CONTENT_TYPE_PATTERN,
-  FILE_NAME_MAX,
-  FORM_REFUSED_MAX_BYTES,
-} from "@upstow/contract";
+import { CONTENT_TYPE_MAX, CONTENT_TYPE_PATTERN, FORM_REFUSED_MAX_BYTES } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import { toAppError } from "../../http/error-handler.ts";
 import { AppError, bodyCutOff } from "../../kernel/errors.ts";
 import { findRoute } from "../../projects/file-routes/find-route.ts";
 import { objectKey } from "../../storage/storage-key.ts";
+import { shortenName } from "../uploads/file-name.ts";
 import { finishUpload } from "../uploads/finish-upload.ts";
 import { checkHeld, checkOpen } from "../uploads/grants/grant.ts";
 import { givePlacesBack } from "../uploads/grants/queries.ts";
@@ -98,7 +94,7 @@ async function uploadFile(
     holder,
     {
       // PostgreSQL cannot store NUL in text.
-      fileName: [...file.name.replaceAll("\0", "_")].slice(0, FILE_NAME_MAX).join(""),
+      fileName: shortenName(file.name.replaceAll("\0", "_")),
       fileSize: null,
       // Without it, two visitors at the same time would use up the quota.
       mostBytes: formBytes,

@@ -1,9 +1,10 @@
-import { FILE_NAME_MAX, IMPORT_MAX_SEC, IMPORT_WAIT_MAX_SEC, type ImportUploadBody } from "@upstow/contract";
+import { IMPORT_MAX_SEC, IMPORT_WAIT_MAX_SEC, type ImportUploadBody } from "@upstow/contract";
 import type { FileRow } from "../../db/schema.ts";
 import type { Deps } from "../../deps.ts";
 import type { Actor } from "../../kernel/actor.ts";
 import { refusedUrl } from "../../kernel/errors.ts";
 import { hostOf } from "../../kernel/net/outbound-url.ts";
+import { shortenName } from "../uploads/file-name.ts";
 import { getServingRoute, newFile, type OnSaved, openUpload, readBody } from "../uploads/request-upload.ts";
 import { accessFor, checkType } from "../uploads/rules.ts";
 import { insertImport } from "./queries.ts";
@@ -48,7 +49,7 @@ function nameIn(url: URL): string {
   const name = decoded(part)
     .split(/[/\\]/)
     .findLast((part) => part !== "");
-  return [...(name ?? hostOf(url))].slice(0, FILE_NAME_MAX).join("");
+  return shortenName(name ?? hostOf(url));
 }
 
 function decoded(text: string): string {

@@ -1,4 +1,4 @@
-import { CONTENT_TYPE_MAX, FILE_NAME_MAX, PATH_PARAM_MAX, SLUG_MAX, TIERS, Type } from "@upstow/contract";
+import { CONTENT_TYPE_MAX, PATH_PARAM_MAX, SLUG_MAX, TIERS, Type } from "@upstow/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Deps } from "../../../deps.ts";
 import { errorBody, toAppError } from "../../../http/error-handler.ts";
@@ -7,6 +7,7 @@ import { AppError, invalid, notFound } from "../../../kernel/errors.ts";
 import type { LastUsed } from "../../../projects/api-keys/authenticate.ts";
 import { cdnFor } from "../../../projects/file-url.ts";
 import { toCompletedFile } from "../../serialize.ts";
+import { shortenName } from "../file-name.ts";
 import { appendFirst, appendTo, WrongOffset } from "../resumable/append.ts";
 import type { ResumableUpload } from "../resumable/queries.ts";
 import { cancelResumable, openResumable } from "../resumable/uploads.ts";
@@ -137,7 +138,7 @@ async function create(
   // A file that is too large is that first.
   if (contradicts && length <= TIERS[uploader.actor.tier].maxFileSizeBytes) throw inconsistent();
   const upload = await openResumable(deps, uploader, {
-    fileName: readDisposition(headers["content-disposition"])?.slice(0, FILE_NAME_MAX) || "upload",
+    fileName: shortenName(readDisposition(headers["content-disposition"]) || "upload"),
     fileSize: said ?? null,
     contentType: fileType(headers["content-type"]?.slice(0, CONTENT_TYPE_MAX)),
     routeSlug: route ?? "default",
