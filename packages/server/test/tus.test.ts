@@ -247,6 +247,25 @@ onAnyDatabase("tus", (database) => {
     assert.equal(overridden.status, 204);
   });
 
+  it("says why a length is rejected that is below what has arrived, or another one than before", async () => {
+    const url = await open({ "upload-defer-length": "1" });
+    assert.equal((await patch(url, 0, new Uint8Array(10))).status, 204);
+    const sayLength = async (length: number) => {
+      const response = await send("PATCH", url, {
+        "content-type": octets,
+        "upload-offset": "10",
+        "upload-length": String(length),
+      });
+      if (response.ok) return "";
+      assert.equal(response.status, 400);
+      return ((await response.json()) as { error: { message: string } }).error.message;
+    };
+    assert.equal(await sayLength(9), "The length 9 is below the 10 bytes that this upload has received.");
+    assert.equal(await sayLength(20), "");
+    assert.equal(await sayLength(21), "The length does not match this upload's length.");
+    assert.equal((await send("DELETE", url)).status, 204);
+  });
+
   it("ends an upload by its client, its expiry or its key, and releases the quota", async () => {
     const before = (await app.call("GET", "usage", { key: tenant.live })).body.usage;
     const url = await open({ "upload-length": "1000" });

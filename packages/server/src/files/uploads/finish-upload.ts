@@ -98,11 +98,7 @@ export async function completeMultipart(
 type AppendedFile = FileRow & Pick<ResumableUploadRow, "grant_id"> & Pick<Actor, "cdnUrl">;
 
 /** The end of an upload that grew append by append, and may have no bytes. */
-export async function finishAppended(
-  deps: Deps,
-  file: AppendedFile,
-  target: AppendTarget,
-): Promise<FileRow> {
+export async function finishAppended(deps: Deps, file: AppendedFile, target: AppendTarget): Promise<FileRow> {
   const store = await deps.stores.get(file.store);
   return confirmAppended(
     deps,

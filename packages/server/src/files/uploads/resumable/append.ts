@@ -47,6 +47,13 @@ export const tooLong = (length: number) =>
     suggestion: "Send no more bytes than the announced length.",
   });
 
+const belowOffset = (length: number, offset: number) =>
+  new AppError(
+    "VALIDATION_ERROR",
+    `The length ${length} is below the ${offset} bytes that this upload has received.`,
+    { suggestion: "Send the length of the whole file, or cancel this upload and start again." },
+  );
+
 /** The client is gone, or will be, and may continue later. */
 class CutOff extends AppError {
   constructor() {
@@ -192,6 +199,7 @@ async function settleLength(deps: Deps, upload: ResumableUpload, append: Append)
     return upload;
   }
   if (said > upload.size_bytes) throw tooLong(upload.size_bytes);
+  if (said < upload.offset_bytes) throw belowOffset(said, upload.offset_bytes);
   return fixLength(deps, upload, said);
 }
 
