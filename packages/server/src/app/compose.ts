@@ -129,10 +129,8 @@ export async function openStoreBeside(deps: Omit<StorageDeps, "log">): Promise<O
 /** Don't read a body that could not be recorded. The database rejects one that is already being sent. */
 function refuseWhile(readOnly: ReadOnlyMode, store: UploadReceiver): UploadReceiver {
   return {
-    async receive(request, response) {
-      if (!readOnly.isOn()) return store.receive(request, response);
-      throw new ReadOnlyError();
-    },
+    receive: (request, response) =>
+      readOnly.isOn() ? Promise.reject(new ReadOnlyError()) : store.receive(request, response),
   };
 }
 

@@ -17,9 +17,8 @@ export interface Queryable {
  * are locked only while the engine works, not for a round trip, and not by a stalled instance. `send` sends all of them
  * at once; if one fails, nothing is committed. The result does not wait for theirs.
  */
-export async function withCommit(tx: Queryable, send: () => Promise<unknown>): Promise<void> {
-  if (tx.atEnd === undefined) await send();
-  else tx.atEnd(send);
+export function withCommit(tx: Queryable, send: () => Promise<unknown>): Promise<unknown> {
+  return tx.atEnd === undefined ? send() : Promise.resolve(tx.atEnd(send));
 }
 
 /**

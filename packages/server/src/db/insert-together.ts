@@ -7,7 +7,7 @@ import { type Statement, statement } from "./statement.ts";
 interface Insert<Row> {
   insertOne: Statement<Row, unknown>;
   /** Part of a transaction, which other callers may share. */
-  insert(tx: Queryable, row: Row): Promise<void>;
+  insert(tx: Queryable, row: Row): Promise<unknown>;
 }
 
 /**
@@ -40,10 +40,8 @@ export function insertTogether<Row extends object>(
   );
   return {
     insertOne,
-    async insert(tx, row) {
-      if (tx.dialect === "sqlite") await tx.run(insertOne, row);
-      else await insertGathered(tx, table, [row]);
-    },
+    insert: (tx, row) =>
+      tx.dialect === "sqlite" ? tx.run(insertOne, row) : insertGathered(tx, table, [row]),
   };
 }
 

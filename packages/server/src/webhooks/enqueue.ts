@@ -21,7 +21,7 @@ export interface CompletedUpload {
 }
 
 /** Part of the transaction that marks the file UPLOADED: the event exists exactly when the file does. */
-export async function enqueueUploadCompleted(
+export function enqueueUploadCompleted(
   tx: Queryable,
   now: number,
   { file, webhookUrl, fileUrl }: CompletedUpload,
@@ -38,7 +38,7 @@ export async function enqueueUploadCompleted(
     },
     projectId: file.project_id,
   };
-  await gatherEvents(tx, `${file.project_id} ${file.environment}`, [
+  return gatherEvents(tx, `${file.project_id} ${file.environment}`, [
     {
       ...describeEvent(now, file.project_id, file.environment, payload),
       event: "upload.completed",

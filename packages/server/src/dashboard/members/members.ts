@@ -86,6 +86,6 @@ function logChange(
   projectId: string,
   type: "member.updated" | "member.removed",
   message: string,
-): Promise<void> {
+): Promise<unknown> {
   return writeLog(tx, now, { projectId, environment: "live", type, message });
 }

@@ -81,7 +81,7 @@ async function refuseUnscanned(deps: ScannerDeps, file: FileRow): Promise<void> 
   await removeBytes(deps, deletions);
 }
 
-function logUnscanned(tx: Queryable, now: number, file: FileRow): Promise<void> {
+function logUnscanned(tx: Queryable, now: number, file: FileRow): Promise<unknown> {
   return writeLog(tx, now, {
     ...scopeOf(file),
     type: "file.unscanned",

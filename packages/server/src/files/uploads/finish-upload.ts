@@ -57,7 +57,9 @@ export async function completeSingle(
   const metadata = replacement(body.metadata);
   const file = await getOpenSingle(deps, actor, body.fileId);
   const seal = await sealPut(deps, file);
-  return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
+  const finished = await finishUpload(deps, actor, { file, seal, metadata, onSaved });
+  if (!finished.ok) throw await explainUnfinished(deps, actor, file, finished);
+  return finished.file;
 }
 
 async function getOpenSingle(deps: Deps, actor: Actor, id: string): Promise<FileRow> {
@@ -92,7 +94,9 @@ export async function completeMultipart(
     file.size_bytes,
   );
   const seal = await sealParts(deps, file, body);
-  return getFinished(deps, actor, file, await finishUpload(deps, actor, { file, seal, metadata, onSaved }));
+  const finished = await finishUpload(deps, actor, { file, seal, metadata, onSaved });
+  if (!finished.ok) throw await explainUnfinished(deps, actor, file, finished);
+  return finished.file;
 }
 
 type AppendedFile = FileRow & Pick<ResumableUploadRow, "grant_id"> & Pick<Actor, "cdnUrl">;
@@ -161,7 +165,7 @@ export async function finishUpload(
   const route = await findRoute(deps.db, file.project_id, file.route_slug);
   // The slug may now belong to a route of the other environment, whose keys must not see this file.
   const own = route !== null && serves(route, file.environment) ? route : null;
-  const looked = own === null ? null : await lookAtOrCleanUp(deps, finish, own);
+  const looked = own === null || !inspects(own) ? null : await lookAtOrCleanUp(deps, finish, own);
   const verdict = looked?.verdict ?? null;
   const now = deps.now();
   const webhookUrl = own?.webhook_url ?? null;
@@ -193,23 +197,22 @@ export async function finishUpload(
       detectedType,
       now,
     });
-    const consequences = Promise.all([
+    const changes: Promise<unknown>[] = [
       logCompleted(tx, now, uploaded),
-      verdict?.problem && logMismatch(tx, now, uploaded),
       settleUpload(tx, now, scopeOf(file), {
         reservedBytes: countedBytes(file, file.size_bytes),
         storedBytes: countedBytes(file, stored.sizeBytes),
         reservedPeriod: file.reserved_period ?? "",
       }),
-      waits ||
-        enqueueUploadCompleted(tx, now, {
-          file: uploaded,
-          webhookUrl,
-          fileUrl: fileUrl(cdnFor(deps.config, actor), uploaded.key),
-        }),
-      // Scanning was turned on or off for its route meanwhile.
-      uploaded.stored_apart === placeFor(uploaded) ? [] : scheduleMove(tx, now, uploaded),
-    ]);
+    ];
+    if (verdict !== null && verdict.problem !== null) changes.push(logMismatch(tx, now, uploaded));
+    if (!waits) {
+      const url = fileUrl(cdnFor(deps.config, actor), uploaded.key);
+      changes.push(enqueueUploadCompleted(tx, now, { file: uploaded, webhookUrl, fileUrl: url }));
+    }
+    // Scanning was turned on or off for its route meanwhile.
+    if (uploaded.stored_apart !== placeFor(uploaded)) changes.push(scheduleMove(tx, now, uploaded));
+    const consequences = Promise.all(changes);
     consequences.catch(() => {});
     if (!(await guard)) throw notOpen();
     await consequences;
@@ -272,14 +275,17 @@ async function lookAtOrCleanUp(...[deps, finish, route]: Parameters<typeof lookA
   }
 }
 
-/** The route's checks and changes before it confirms a file. Null if none. */
+/** Whether the route checks or changes files before it confirms them. */
+function inspects({ check_content: check, strip_metadata: strip }: FileRouteRow): boolean {
+  return check !== "off" || strip !== "off";
+}
+
 async function lookAt(
   deps: Deps,
   { file, seal, grantId }: Finish,
   route: FileRouteRow,
-): Promise<{ sealed: Sealed; verdict: TypeVerdict | null } | null> {
+): Promise<{ sealed: Sealed; verdict: TypeVerdict | null }> {
   const { check_content: check, strip_metadata: strip } = route;
-  if (check === "off" && strip === "off") return null;
   const sealed = await seal.first();
   if (!sealed.ok || sealed.object.sizeBytes !== file.size_bytes) return { sealed, verdict: null };
   const verdict = check === "off" ? null : await checkContent(deps, file, route, sealed.object);
@@ -324,7 +330,7 @@ function scopeOf(file: FileRow) {
   return { projectId: file.project_id, environment: file.environment };
 }
 
-function logCompleted(tx: Queryable, now: number, file: FileRow): Promise<void> {
+function logCompleted(tx: Queryable, now: number, file: FileRow): Promise<unknown> {
   return writeLog(tx, now, {
     ...scopeOf(file),
     type: "upload.completed",
@@ -334,7 +340,7 @@ function logCompleted(tx: Queryable, now: number, file: FileRow): Promise<void> 
   });
 }
 
-function logMismatch(tx: Queryable, now: number, file: FileRow): Promise<void> {
+function logMismatch(tx: Queryable, now: number, file: FileRow): Promise<unknown> {
   return writeLog(tx, now, {
     ...scopeOf(file),
     type: "file.mismatch",
@@ -344,15 +350,19 @@ function logMismatch(tx: Queryable, now: number, file: FileRow): Promise<void> {
   });
 }
 
-async function getFinished(deps: Deps, actor: Actor, file: FileRow, finished: Finished): Promise<FileRow> {
-  if (finished.ok) return finished.file;
-  if (finished.problem === "part-too-small") throw invalid("parts", finished.message);
+async function explainUnfinished(
+  deps: Deps,
+  actor: Actor,
+  file: FileRow,
+  finished: Exclude<Finished, { ok: true }>,
+): Promise<AppError> {
+  if (finished.problem === "part-too-small") return invalid("parts", finished.message);
   // Bytes that are missing because the upload was ended meanwhile are "not found", not "not arrived".
   await getOpenUpload(deps, actor, file.id, file.upload_id);
   const isLost = finished.problem === "too-large" || finished.problem === "unknown-upload";
   const again = isLost ? startAgain : putPartsAgain;
   const suggestion = file.upload_id === null ? putAgain : again;
-  throw new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion });
+  return new AppError("FILE_NOT_IN_STORAGE", finished.message, { suggestion });
 }
 
 function replacement(metadata: Metadata): string | null {

@@ -40,19 +40,14 @@ export async function requestUpload(
   onSaved: OnSaved,
 ): Promise<FileRow> {
   const { route, file } = await planFile(deps, actor, body);
-  const maxPutBytes = await getMaxPutBytes(deps, file);
-  return openUpload(deps, actor, route, file, SINGLE_URL_SEC, async (tx, saved) => {
+  const { size_bytes: sizeBytes, store } = file;
+  if (sizeBytes <= BUCKET_PUT_MAX_BYTES) return openUpload(deps, actor, route, file, SINGLE_URL_SEC, onSaved);
+  const { maxPutBytes = Number.POSITIVE_INFINITY } = await deps.stores.get(store);
+  return openUpload(deps, actor, route, file, SINGLE_URL_SEC, (tx, saved) => {
     // The last check, after the quota, which is only known here.
-    checkFitsPut(file.size_bytes, maxPutBytes);
-    await onSaved(tx, saved);
+    checkFitsPut(sizeBytes, maxPutBytes);
+    return onSaved(tx, saved);
   });
-}
-
-/** Only the largest files are worth a check with the store. */
-async function getMaxPutBytes(deps: Deps, file: FileRow): Promise<number> {
-  if (file.size_bytes <= BUCKET_PUT_MAX_BYTES) return BUCKET_PUT_MAX_BYTES;
-  const { maxPutBytes } = await deps.stores.get(file.store);
-  return maxPutBytes ?? Number.POSITIVE_INFINITY;
 }
 
 export async function initMultipart(
@@ -264,7 +259,7 @@ export function newFile(
   };
 }
 
-export async function openUpload(
+export function openUpload(
   deps: Deps,
   actor: Actor,
   route: FileRouteRow,
@@ -295,13 +290,14 @@ export async function openUpload(
       }),
       reserveQuota(tx, actor, { bytes, period }, limits),
     ]);
+  // What no quota can refuse is sent with the commit, which saves a round trip.
+  const sendAll = (tx: Queryable) => (isLimited(limits, bytes) ? save(tx) : withCommit(tx, () => save(tx)));
   return deps.db.transact(async (tx) => {
-    const [held] = await Promise.all([
-      actor.storeName === null ? undefined : tx.get(holdStore, { id: actor.storeName }),
-      // What no quota can refuse is sent with the commit, which saves a round trip.
-      isLimited(limits, bytes) ? save(tx) : withCommit(tx, () => save(tx)),
-    ]);
-    if (held === null) throw new UnknownStore("the project's bucket was removed at this moment");
+    if (actor.storeName === null) await sendAll(tx);
+    else {
+      const [held] = await Promise.all([tx.get(holdStore, { id: actor.storeName }), sendAll(tx)]);
+      if (held === null) throw new UnknownStore("the project's bucket was removed at this moment");
+    }
     await onSaved(tx, saved);
     return saved;
   }, actor.projectId);

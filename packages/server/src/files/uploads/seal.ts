@@ -31,8 +31,8 @@ export async function sealPut(deps: Deps, file: FileRow): Promise<Seal> {
   const { withinTransaction } = store;
   if (withinTransaction !== undefined)
     return {
-      within: async (tx) => toSealed(await withinTransaction.finishPut(tx, key)),
-      first: async () => toSealed(await store.finishPut(key, file.size_bytes)),
+      within: (tx) => withinTransaction.finishPut(tx, key).then(toSealed),
+      first: () => store.finishPut(key, file.size_bytes).then(toSealed),
     };
   return alreadySealed(toSealed(await store.finishPut(key, file.size_bytes)));
 }

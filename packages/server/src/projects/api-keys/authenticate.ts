@@ -31,14 +31,15 @@ export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUse
 
 /** Finds the actor of a request's key, or throws 401. */
 export function createKeyCheck(deps: Deps, lastUsed: LastUsed): (request: FastifyRequest) => Promise<Actor> {
-  const findActor = createActorFinder(deps.db);
-  return (request) => {
+  const hashOf = createKeyHasher();
+  return async (request) => {
     const secret = presentedKey(request);
-    return findActor(secret).then(async (actor) => {
-      if (actor === null) throw await refuse(request, deps, explainRefusal(request, secret));
-      lastUsed.touch(actor.keyId, deps.now());
-      return actor;
-    });
+    const hash = secret === null ? null : hashOf(secret);
+    // Revocations take effect immediately on every instance.
+    const actor = hash === null ? null : await deps.db.recall(findActorByKeyHash, { hash });
+    if (actor === null) throw await refuse(request, deps, explainRefusal(request, secret));
+    lastUsed.touch(actor.keyId, deps.now());
+    return actor;
   };
 }
 
@@ -78,11 +79,10 @@ function countHeaders(namesAndValues: string[], name: string): number {
 
 const mostHashes = 10_000;
 
-/** The actor of a key. Revocations take effect immediately on every instance. */
-function createActorFinder(db: Database): (secret: string | null) => Promise<Actor | null> {
+/** The hash by which a key is found; null if it is malformed. */
+function createKeyHasher(): (secret: string) => string | null {
   const hashes = new Map<string, string>();
-
-  function hashOf(secret: string): string | null {
+  return (secret) => {
     const known = hashes.get(secret);
     if (known !== undefined) return known;
     if (!isApiKey(secret)) return null;
@@ -90,11 +90,6 @@ function createActorFinder(db: Database): (secret: string | null) => Promise<Act
     const hash = hashApiKey(secret);
     hashes.set(secret, hash);
     return hash;
-  }
-
-  return async (secret) => {
-    const hash = secret === null ? null : hashOf(secret);
-    return hash === null ? null : db.recall(findActorByKeyHash, { hash });
   };
 }
 

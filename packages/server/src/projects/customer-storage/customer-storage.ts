@@ -205,6 +205,6 @@ function log(
   projectId: string,
   type: "storage.set" | "storage.removed",
   message: string,
-): Promise<void> {
+): Promise<unknown> {
   return writeLog(tx, now, { projectId, environment: "live", type, message });
 }

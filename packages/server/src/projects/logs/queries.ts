@@ -64,8 +64,8 @@ interface LogEntry {
 }
 
 /** Part of the transaction that makes the logged change. */
-export async function writeLog(tx: Queryable, now: number, entry: LogEntry): Promise<void> {
-  await addLog(tx, {
+export function writeLog(tx: Queryable, now: number, entry: LogEntry): Promise<unknown> {
+  return addLog(tx, {
     id: createId(now),
     project_id: entry.projectId,
     environment: entry.environment,

@@ -297,12 +297,9 @@ export async function finishWhole(
 
 export async function finishObject(tx: Queryable, key: string): Promise<StoredObject | null> {
   if (tx.dialect === "postgres") return (await finishTogether(tx, "disk_object", [key])).get(key) ?? null;
-  // Update first, so that the read returns what it finalised. RETURNING costs SQLite more than a second query.
-  const [changed, row] = await Promise.all([
-    tx.run(finishStatement, { key }),
-    tx.get(findFinalStatement, { key }),
-  ]);
-  return changed === 0 || row === null ? null : toStored(row);
+  // RETURNING costs SQLite more than a second query.
+  if ((await tx.run(finishStatement, { key })) === 0) return null;
+  return findStored(tx, key);
 }
 
 export async function findStored(tx: Queryable, key: string): Promise<StoredObject | null> {

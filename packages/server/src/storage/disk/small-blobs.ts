@@ -64,9 +64,10 @@ const insertGathered = gather<SmallBlob[]>(
   },
 );
 
-export async function insertSmallBlob(tx: Queryable, blob: string, bytes: Uint8Array): Promise<void> {
-  if (tx.dialect === "sqlite") await tx.run(insertStatement, { blob, bytes });
-  else await insertGathered(tx, "disk_small_blob", [{ blob, bytes }]);
+export function insertSmallBlob(tx: Queryable, blob: string, bytes: Uint8Array): Promise<unknown> {
+  return tx.dialect === "sqlite"
+    ? tx.run(insertStatement, { blob, bytes })
+    : insertGathered(tx, "disk_small_blob", [{ blob, bytes }]);
 }
 
 export async function findSmallBlob(db: Queryable, blob: string): Promise<Buffer | null> {
