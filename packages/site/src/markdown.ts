@@ -27,6 +27,9 @@ const languageNames: Record<string, string> = {
   xml: "XML",
 };
 
+/** Names up to this length stay on one line, also on a phone. */
+const unbrokenMax = 24;
+
 /** One long line is usual in these, and nothing in them depends on where a line ends. */
 const wrapped = new Set(["sh", "bash", "ini", ""]);
 
@@ -56,7 +59,10 @@ export function renderMarkdown(markdown: string, pagePath: string): RenderedPage
       },
       code: ({ text, lang = "" }) => renderCode(text, lang),
       // Lists and long names may wrap where they have a seam, or they would leave the next column of a table no room.
-      codespan: ({ text }) => `<code>${escapeHtml(text).replaceAll(/,(?! )|_(?=[A-Z])/g, "$&<wbr>")}</code>`,
+      codespan: ({ text }) =>
+        text.length <= unbrokenMax
+          ? `<code>${escapeHtml(text)}</code>`
+          : `<code data-long>${escapeHtml(text).replaceAll(/,(?! )|_(?=[A-Z])/g, "$&<wbr>")}</code>`,
       link({ href, tokens }) {
         const target = escapeHtml(siteLink(href, pagePath));
         return `<a href="${target}">${this.parser.parseInline(tokens)}</a>`;

@@ -99,8 +99,8 @@ function excerptAround(markdown: string, terms: string[]): string {
   const lower = passage.toLowerCase();
   const at = terms.map((term) => lower.indexOf(term)).find((index) => index >= 0) ?? 0;
   const start = at <= 80 ? 0 : passage.indexOf(" ", at - 80) + 1;
-  const end = start + 240;
-  return `${start > 0 ? "…" : ""}${passage.slice(start, end)}${passage.length > end ? "…" : ""}`;
+  const end = passage.length <= start + 240 ? passage.length : passage.lastIndexOf(" ", start + 240);
+  return `${start > 0 ? "…" : ""}${passage.slice(start, end)}${end < passage.length ? "…" : ""}`;
 }
 
 /** The text between tables, and each row of a table by itself: rows in one line would run together. */
@@ -115,7 +115,9 @@ function passagesOf(markdown: string): string[] {
 /** What a reader would see of it below its heading: marks of code, lists, links and pictures are left out. */
 function wordsOf(markdown: string): string {
   return markdown
-    .replaceAll(/<!--.*?-->|^```.*$|^#+ .*$|^ *(?:[-*]|\d+\.) /gm, " ")
+    .replaceAll(/<!--.*?-->|^```.*$|^#+ .*$| · \[try it\]\([^)]*\)/gm, " ")
+    .replaceAll(/(?<=[.:;!?]\s*)^ *(?:[-*]|\d+\.) /gm, " ")
+    .replaceAll(/^ *(?:[-*]|\d+\.) /gm, " · ")
     .replaceAll(/^\|(.*)\|$/gm, (_row, cells: string) =>
       cells
         .split(/(?<!\\)\|/)
@@ -126,5 +128,6 @@ function wordsOf(markdown: string): string {
     .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/`|\*\*/g, "")
     .replaceAll(/<br>|\s+/g, " ")
+    .replace(/^[ ·]+/, "")
     .trim();
 }

@@ -47,7 +47,9 @@ export function buildRequest({ method, path }, parameters, body, key) {
 /** The same request for a shell. The key is named, never shown. */
 export function describeCurl({ url, method, headers, body }, origin) {
   const { Authorization, ...others } = headers;
-  const lines = [`curl -X ${method} ${quote(origin + url)}`, '-H "Authorization: Bearer $UPSTOW_API_KEY"'];
+  // A GET is what curl sends by itself.
+  const call = method === "GET" ? "curl" : `curl -X ${method}`;
+  const lines = [`${call} ${quote(origin + url)}`, '-H "Authorization: Bearer $UPSTOW_API_KEY"'];
   for (const [name, value] of Object.entries(others)) lines.push(`-H ${quote(`${name}: ${value}`)}`);
   if (body !== null) lines.push(`-d ${quote(body)}`);
   return lines.join(" \\\n  ");

@@ -147,10 +147,14 @@ async function sendRequest({ url, method, headers, body }, { send, stop, status,
     const response = await fetch(url, { method, headers, body, credentials: "omit", signal: running.signal });
     const tookMs = Math.round(performance.now() - startedMs);
     const id = response.headers.get("x-request-id");
-    const limit = response.headers.get("ratelimit");
-    status.textContent = [`${response.status} ${response.statusText}`, `${tookMs} ms`, limit, id]
-      .filter(Boolean)
-      .join(" · ");
+    const [, left, resetSec] = /;r=(\d+);t=(\d+)/.exec(response.headers.get("ratelimit")) ?? [];
+    const facts = [
+      `${response.status} ${response.statusText}`,
+      `${tookMs} ms`,
+      left && `${left} requests left for ${resetSec} s`,
+      id && `request ID ${id}`,
+    ];
+    status.textContent = facts.filter(Boolean).join(" · ");
     // An event stream never ends, so it is shown as it arrives.
     for await (const piece of response.body.pipeThrough(new TextDecoderStream())) output.textContent += piece;
     if (response.headers.get("content-type")?.includes("json"))
