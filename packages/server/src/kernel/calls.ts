@@ -17,17 +17,19 @@ export interface RunningCall {
 /** Sees every call begin. */
 export type CallWatcher = (call: Call) => RunningCall;
 
-const watchers = new Set<CallWatcher>();
+let watchers: readonly CallWatcher[] = [];
 
 /** Watches all calls of this process. Returns what ends it. */
 export function watchCalls(watcher: CallWatcher): () => void {
-  watchers.add(watcher);
-  return () => void watchers.delete(watcher);
+  watchers = [...watchers, watcher];
+  return () => {
+    watchers = watchers.filter((other) => other !== watcher);
+  };
 }
 
 export function beginCall(to: Callee, operation: string): Required<RunningCall> {
   const call = { to, operation };
-  const running = Array.from(watchers, (watch) => watch(call));
+  const running = watchers.map((watch) => watch(call));
   return {
     get headers() {
       return Object.assign({}, ...running.map(({ headers }) => headers));
