@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setTimeout as wait } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import type { Queryable } from "./database.ts";
 import { createLanes, doEachTogether } from "./lanes.ts";
 
@@ -34,6 +34,35 @@ describe("lanes", () => {
     assert.equal(await echo("fast", "second"), "second");
     release();
     assert.equal(await slow, "first");
+  });
+
+  it("start a second call once enough wait for the first, but no third", async () => {
+    const batches: number[][] = [];
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const echo = createLanes<number, number>(
+      async (jobs) => {
+        batches.push(jobs);
+        await held;
+        return jobs;
+      },
+      () => Number.POSITIVE_INFINITY,
+      2,
+    );
+    const results: Promise<number>[] = [];
+    const send = async (...jobs: number[]) => {
+      results.push(...jobs.map((job) => echo("a", job)));
+      await nextTurn();
+    };
+    await send(1);
+    await send(2);
+    assert.deepEqual(batches, [[1]]);
+    await send(3);
+    assert.deepEqual(batches, [[1], [2, 3]]);
+    await send(4, 5, 6);
+    assert.deepEqual(batches, [[1], [2, 3]]);
+    release();
+    assert.deepEqual(await Promise.all(results), [1, 2, 3, 4, 5, 6]);
+    assert.deepEqual(batches, [[1], [2, 3], [4, 5, 6]]);
   });
 
   it("take no more together than they may, fail together, and go on afterwards", async () => {

@@ -6,45 +6,51 @@ interface Waiting<Job, Result> {
   reject: (reason: unknown) => void;
 }
 
+interface Lane<Job, Result> {
+  queue: Waiting<Job, Result>[];
+  calls: number;
+}
+
 /**
  * Runs work on the same thing one call at a time: jobs that arrive during a call are handled together by the next. No
  * job joins a call that has already started, so no result is older than its request. `doTogether` returns one result
- * per job, in order.
+ * per job, in order. Once `besideFrom` jobs wait, a second call starts beside the first.
  */
 export function createLanes<Job, Result>(
   doTogether: (jobs: Job[], lane: string) => Promise<Result[]>,
   mostTogether: (first: Job) => number = () => Number.POSITIVE_INFINITY,
+  besideFrom = Number.POSITIVE_INFINITY,
 ): (lane: string, job: Job) => Promise<Result> {
-  const lanes = new Map<string, Waiting<Job, Result>[]>();
+  const lanes = new Map<string, Lane<Job, Result>>();
 
-  async function drive(lane: string, queue: Waiting<Job, Result>[]): Promise<void> {
+  async function drive(name: string, lane: Lane<Job, Result>): Promise<void> {
+    const { queue } = lane;
     for (let [next] = queue; next !== undefined; [next] = queue) {
       const batch = queue.splice(0, mostTogether(next.job));
       try {
         const results = await doTogether(
           batch.map(({ job }) => job),
-          lane,
+          name,
         );
         for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
-    lanes.delete(lane);
+    lane.calls--;
+    if (lane.calls === 0) lanes.delete(name);
   }
 
-  return (lane, job) =>
+  return (name, job) =>
     new Promise((resolve, reject) => {
-      const waiting = { job, resolve, reject };
-      const queue = lanes.get(lane);
-      if (queue !== undefined) {
-        queue.push(waiting);
-        return;
+      const lane = lanes.get(name) ?? { queue: [], calls: 0 };
+      lanes.set(name, lane);
+      const waitingCount = lane.queue.push({ job, resolve, reject });
+      if (lane.calls === 0 || (lane.calls === 1 && waitingCount === besideFrom)) {
+        lane.calls++;
+        // Jobs from the rest of this event loop turn join in.
+        setImmediate(drive, name, lane);
       }
-      const first = [waiting];
-      lanes.set(lane, first);
-      // Jobs from the rest of this event loop turn join in.
-      setImmediate(drive, lane, first);
     });
 }
 

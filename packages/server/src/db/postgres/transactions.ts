@@ -9,6 +9,8 @@ type Outcome = PromiseSettledResult<unknown>;
 
 const attemptsOnConflict = 5;
 const mostTogether = () => 64;
+/** The database works on a transaction while the service prepares the next; smaller ones would cost both more. */
+const besideFrom = 10;
 
 export interface Transactions {
   alone(work: Work): Promise<unknown>;
@@ -72,10 +74,14 @@ export function createTransactions(connections: Connections): Transactions {
     }
   }
 
-  const inLane = createLanes<Work, Outcome>(async (works) => {
-    const outcomes = works.length > 1 ? await asOne(works) : null;
-    return outcomes ?? Promise.allSettled(works.map(alone));
-  }, mostTogether);
+  const inLane = createLanes<Work, Outcome>(
+    async (works) => {
+      const outcomes = works.length > 1 ? await asOne(works) : null;
+      return outcomes ?? Promise.allSettled(works.map(alone));
+    },
+    mostTogether,
+    besideFrom,
+  );
 
   return {
     alone,

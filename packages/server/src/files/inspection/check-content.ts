@@ -7,7 +7,7 @@ import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
 import { giveRefusedPlaceBack } from "../uploads/grants/queries.ts";
 import { mediaType } from "../uploads/media-type.ts";
-import { markRefused } from "../uploads/queries.ts";
+import { laneOf, markRefused } from "../uploads/queries.ts";
 import type { Sample } from "./detect-type.ts";
 import {
   type ByteStretch,
@@ -106,7 +106,7 @@ export async function refuseContent(
       message: `Upload of "${file.name}" was rejected: ${why}.`,
       data,
     });
-  }, file.project_id);
+  }, laneOf(file));
   if (deletion === null) return false;
   await removeBytes(deps, [deletion]);
   return true;

@@ -13,6 +13,7 @@ import { findOwner } from "../imports/queries.ts";
 import { claimByFor } from "../life.ts";
 import { removeBytes } from "../storage-deletions.ts";
 import { failUpload } from "../uploads/fail-upload.ts";
+import { laneOf } from "../uploads/queries.ts";
 import type { ScanAnswer } from "./clamd.ts";
 import { markInfected, markReadable, markUnscanned } from "./queries.ts";
 
@@ -39,7 +40,7 @@ export async function settleScan(deps: ScannerDeps, file: FileRow, answer: ScanA
       now,
     });
     return confirmed === undefined ? null : confirm(tx, confirmed);
-  }, file.project_id);
+  }, laneOf(file));
   if (moves === null) return;
   if (webhookUrl === null) deps.dispatcher.announce();
   else deps.dispatcher.nudge();
@@ -66,7 +67,7 @@ async function deleteInfected(deps: ScannerDeps, file: FileRow, signature: strin
       type: "file.infected",
       message: `"${name}" is infected with ${signature} and was deleted.`,
     }));
-  }, file.project_id);
+  }, laneOf(file));
   await removeBytes(deps, deletions);
 }
 
@@ -77,7 +78,7 @@ async function refuseUnscanned(deps: ScannerDeps, file: FileRow): Promise<void> 
     if ((await tx.run(markUnscanned, judged)) === 0) return [];
     const message = `Upload of "${file.name}" was rejected: it is too large for the virus scanner.`;
     return [await failUpload(tx, now, file, { message, data: { reason: "unscanned" } })];
-  }, file.project_id);
+  }, laneOf(file));
   await removeBytes(deps, deletions);
 }
 

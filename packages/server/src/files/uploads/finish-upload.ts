@@ -25,7 +25,7 @@ import { stripStored, tooLargeToStrip } from "../inspection/strip-stored.ts";
 import type { TypeVerdict } from "../inspection/type-detector.ts";
 import { claimAfterScan, claimByFor, hasEnded, keepsBytes } from "../life.ts";
 import { removeBytes, scheduleFileDeletion } from "../storage-deletions.ts";
-import { findOpenUpload, findUpload, markUploaded } from "./queries.ts";
+import { findOpenUpload, findUpload, laneOf, markUploaded } from "./queries.ts";
 import { checkPartOrder, checkPartRange, serialiseMetadata } from "./rules.ts";
 import {
   notArrived,
@@ -221,7 +221,7 @@ export async function finishUpload(
   };
   let finished: Finished;
   try {
-    finished = await deps.db.transact(save, file.project_id);
+    finished = await deps.db.transact(save, laneOf(file));
   } catch (error) {
     if (error instanceof AppError && error.code === "NOT_FOUND") {
       const found = await deps.db.get(findUpload, { id: file.id, ...scopeOf(file) });

@@ -14,6 +14,11 @@ export interface FileScope {
   environment: Environment;
 }
 
+/** Uploads to one environment of a project change the same counters, and number their events by the same row. */
+export function laneOf(file: Pick<FileRow, "project_id" | "environment">): string {
+  return `${file.project_id} ${file.environment}`;
+}
+
 /** A new file is open. Columns that only its completion sets are left out. */
 export const { insertOne: insertFile, insert: addFile } = insertTogether<FileRow>("file", {
   id: "text",

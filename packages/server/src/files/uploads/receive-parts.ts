@@ -7,6 +7,7 @@ import { countedBytes, periodOf } from "../../projects/usage/period.ts";
 import { releaseUsage, reserveQuota } from "../../projects/usage/quota.ts";
 import { quotaLimits } from "../../projects/usage/quota-limits.ts";
 import type { ClaimedPart, MultipartRef, ObjectStore } from "../../storage/object-store.ts";
+import { laneOf } from "./queries.ts";
 
 export interface Receiving {
   store: ObjectStore;
@@ -110,5 +111,5 @@ export async function describeUpload(
         uploadsByPeriod: new Map(),
       });
     return { ...file, upload_id: uploadId, type, size_bytes: sizeBytes };
-  }, file.project_id);
+  }, laneOf(file));
 }

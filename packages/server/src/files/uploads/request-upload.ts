@@ -16,7 +16,7 @@ import { buildStorageKey, objectKey, placeFor } from "../../storage/storage-key.
 import { hasEnded, readExpiry } from "../life.ts";
 import { checkGrantedType, checkOpen, takePlaceOf } from "./grants/grant.ts";
 import type { FoundUploadGrant } from "./grants/queries.ts";
-import { addFile, findUpload } from "./queries.ts";
+import { addFile, findUpload, laneOf } from "./queries.ts";
 import {
   ARRIVAL_SEC,
   accessFor,
@@ -300,5 +300,5 @@ export function openUpload(
     }
     await onSaved(tx, saved);
     return saved;
-  }, actor.projectId);
+  }, laneOf(file));
 }
