@@ -115,7 +115,6 @@ async function uploadFile(
       chunks: file.stream.iterator({ destroyOnReturn: false }),
       limitBytes,
       reserve: async () => {},
-      onStored() {},
     }).catch((error: unknown) => {
       throw error instanceof TooManyBytes ? overLimit(limitBytes) : error;
     });

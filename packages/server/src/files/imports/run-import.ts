@@ -154,7 +154,7 @@ async function receive(
       if (sizeBytes <= file.size_bytes) return;
       await resize(Math.min(limitBytes, Math.max(sizeBytes, 2 * file.size_bytes, firstReservationBytes)));
     },
-    onStored(sizeBytes) {
+    onReceived(sizeBytes) {
       progress.receivedBytes = sizeBytes;
     },
   }).catch((error: unknown) => {

@@ -18,7 +18,7 @@ export interface Receiving {
   limitBytes: number;
   /** Called with the size so far before anything of it is stored. */
   reserve(sizeBytes: number): Promise<void>;
-  onStored(sizeBytes: number): void;
+  onReceived?(sizeBytes: number): void;
 }
 
 export class TooManyBytes extends Error {
@@ -36,7 +36,7 @@ export async function receiveParts({
   chunks,
   limitBytes,
   reserve,
-  onStored,
+  onReceived,
 }: Receiving): Promise<{ parts: ClaimedPart[]; sizeBytes: number }> {
   const parts = [...received];
   let sizeBytes = parts.length * PART_SIZE_BYTES;
@@ -49,7 +49,6 @@ export async function receiveParts({
     const { etag } = await store.putPart({ ...upload, partNumber, bytes: part.subarray(0, filled) });
     parts.push({ partNumber, etag });
     filled = 0;
-    onStored(sizeBytes);
   }
 
   for await (const chunk of chunks) {
@@ -61,6 +60,7 @@ export async function receiveParts({
       rest = rest.subarray(copied);
       if (filled === part.length) await storePart();
     }
+    onReceived?.(sizeBytes);
   }
   // A file without bytes has one part as well, because buckets assemble at least one.
   if (filled > 0 || parts.length === 0) await storePart();
