@@ -126,7 +126,7 @@ onAnyDatabase("checks of content", (database) => {
         continue;
       }
       const error = expectError(done, 422, "CONTENT_MISMATCH");
-      assert.match(error.message, detected === null ? /declared type/ : new RegExp(detected));
+      assert.match(error.message, detected === null ? /is not image\/jpeg/ : new RegExp(detected));
       await expectRefused(upload, detected);
       expectError(await client.complete(upload.fileId), 404, "NOT_FOUND");
       // A bucket takes the bytes, and they are swept.

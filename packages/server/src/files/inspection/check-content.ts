@@ -118,14 +118,15 @@ export const describeMismatch = (file: FileRow, detectedType: string | null) => 
   detectedType,
 });
 
+/** Components show these messages to people who upload, and who never declared a type. */
 export function contentMismatch(file: FileRow, { detected, problem }: TypeVerdict): AppError {
   const declared = mediaType(file.type);
   const message =
     detected === null
-      ? `The file's content does not match its declared type ${declared}.`
+      ? `The file's content is not ${declared}.`
       : problem === "not-allowed"
         ? `The file's content is ${detected}, which the file route "${file.route_slug}" does not accept.`
-        : `The file's content is ${detected}, not ${declared} as declared.`;
+        : `The file's content is ${detected}, not ${declared}.`;
   return new AppError("CONTENT_MISMATCH", message, {
     suggestion: "Nothing was stored. Upload the file with its real type, to a route that accepts it.",
   });

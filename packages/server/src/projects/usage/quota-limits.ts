@@ -79,8 +79,8 @@ export function storageReached(environment: Environment, use: Use, limit: number
   const what = environment === "test" ? "sandbox" : "storage quota";
   const help =
     environment === "test"
-      ? "Delete test files you no longer need."
-      : `Delete files you no longer need, or ${raiseTier}.`;
+      ? "Delete test files you no longer need, also from the trash."
+      : `Delete files you no longer need, also from the trash, or ${raiseTier}.`;
   return reached(`The ${what} of this project is full: ${bytesOf(use)} of ${format(limit)}.`, {
     isOpen: use.reservedBytes > 0,
     help,
