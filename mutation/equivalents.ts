@@ -32,12 +32,6 @@ export const equivalents: Equivalent[] = [
   { ...boundOfReadyKeys, what: "if (…) → if (true)" },
   { ...boundOfReadyKeys, what: "if (…) → if (false)" },
   { ...boundOfReadyKeys, what: ">= → >" },
-  {
-    file: "packages/server/src/projects/api-keys/authenticate.ts",
-    line: 'app.decorateRequest("actor");',
-    what: "app.decorateRequest(…) is gone",
-    why: "it only gives all requests one shape, for speed",
-  },
   { ...knownTokens, line: "if (known !== undefined) return known;", what: "if (…) → if (false)" },
   {
     ...knownTokens,

@@ -98,7 +98,7 @@ onBothDatabases("Idempotency-Key", (database) => {
     t.after(() => http.close());
     answerErrorsInEnvelope(http, log);
     acceptJsonBodies(http);
-    http.decorateRequest("actor").addHook("onRequest", (request, _reply, done) => {
+    http.addHook("onRequest", (request, _reply, done) => {
       request.actor = { keyId: tenant.projectId } as Actor;
       done();
     });

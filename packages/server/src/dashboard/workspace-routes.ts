@@ -58,7 +58,6 @@ export function workspaceRoutes(
 ): void {
   app.register(
     async (scope) => {
-      scope.decorateRequest("actor");
       scope.addHook("onRequest", async (request) => {
         request.actor = await enterProject(deps, request.session, targetOf(request), roleFor(request));
       });

@@ -12,8 +12,6 @@ const probes = ["/healthz", "/readyz", "/metrics"];
  * URLs contain signatures.
  */
 export function logRequests(app: FastifyInstance, log: FastifyBaseLogger): void {
-  app.decorateRequest("fileId", undefined);
-  app.decorateRequest("userId", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();

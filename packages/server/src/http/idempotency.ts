@@ -40,7 +40,6 @@ export function honourIdempotencyKeys(app: FastifyInstance, { db, log }: Pick<De
   const open = new WeakMap<FastifyRequest, Claim>();
   const renewals = createRenewals(db);
   app.addHook("onClose", async () => renewals.close());
-  app.decorateRequest("idempotency");
 
   const claim: preHandlerHookHandler = (request, reply, done) => {
     request.idempotency = notAsked;

@@ -18,15 +18,15 @@ declare module "fastify" {
     fileId: string | undefined;
     /** The account of the person who is signed in, for the log. */
     userId: string | undefined;
-    /** The value of its response's Strict-Transport-Security; null without that header. */
-    hsts: string | null;
+    /** The value of its response's Strict-Transport-Security, if it has that header. */
+    hsts?: string;
     /** Set if the request is traced. */
     traceId?: string;
     /** The raw JSON text, to compare two bodies. */
     bodyText: string;
     idempotency: Idempotency;
-    /** The project of the requested custom domain, on routes that serve links; null on the installation's own host. */
-    boundProject: string | null;
+    /** The project of the requested custom domain, on routes that serve links; not on the installation's own host. */
+    boundProject?: string;
   }
   interface FastifySchema {
     /** Not part of the documented API. */

@@ -34,8 +34,6 @@ export function requireHttps(
   const { trustedProxies } = config;
   const hasCertificate = config.tls !== null;
   const findPeer = rememberPeers(config);
-  app.decorateRequest("clientAddress", "");
-  app.decorateRequest("hsts", null);
   app.addHook("onRequest", (request, reply, done) => {
     const peer = findPeer(request.socket);
     request.clientAddress = peer.isProxy

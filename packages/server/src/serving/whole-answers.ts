@@ -52,7 +52,7 @@ export function sendWhole(reply: FastifyReply, { headers, bytes }: WholeAnswer):
   // A server that is closing must not wait for this connection's next request.
   if (!server.server.listening) raw.shouldKeepAlive = false;
   headers[1] = request.id;
-  const all = request.hsts === null ? headers : [...headers, "strict-transport-security", request.hsts];
+  const all = request.hsts === undefined ? headers : [...headers, "strict-transport-security", request.hsts];
   raw.writeHead(200, all);
   raw.end(bytes);
 }

@@ -13,7 +13,6 @@ const scheme = "Bearer ";
 
 export function authenticate(app: FastifyInstance, deps: Deps, lastUsed: LastUsed): void {
   const check = createKeyCheck(deps, lastUsed);
-  app.decorateRequest("actor");
   app.decorateRequest("author", {
     getter() {
       const { keyId: id, name } = this.actor;

@@ -69,7 +69,6 @@ function normalizeHost(host: string): string | null {
  * customer's, and so would a sign-in page.
  */
 export function bindCustomDomains(app: FastifyInstance, hosts: CustomHosts): void {
-  app.decorateRequest("boundProject", null);
   app.addHook("onRequest", (request, _reply, done) => {
     const host = hostOf(request);
     // Probes name whatever host they like, and must not depend on the database.

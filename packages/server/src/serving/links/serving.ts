@@ -94,7 +94,7 @@ function createTokenCheck<Facts extends LinkFacts | GrantFacts>(
 }
 
 function isAtHome({ boundProject }: FastifyRequest, file: ReadableFile): boolean {
-  return boundProject === null || boundProject === file.project_id;
+  return boundProject === undefined || boundProject === file.project_id;
 }
 
 function checkLasts(

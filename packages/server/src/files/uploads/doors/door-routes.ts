@@ -107,7 +107,6 @@ export function takeRawBodies(app: FastifyInstance): void {
     if (!typePattern.test(request.headers["content-type"] ?? "")) delete request.headers["content-type"];
     done();
   });
-  app.decorateRequest("actor");
 }
 
 interface CorsRules {
