@@ -88,7 +88,7 @@ describe("an upload link", () => {
     assert.equal(await page.locator(".drop").isVisible(), true);
 
     await page.locator("input").setInputFiles(named("last.txt"));
-    await page.locator("text=Files that have arrived: 2 of 4.").waitFor();
+    await page.locator("text=2 of 4 files uploaded.").waitFor();
     assert.equal(await page.locator(".drop").isVisible(), false);
     assert.deepEqual((await listNames()).sort(), ["Größe <b>.txt", "last.txt"]);
     assert.equal((await page.reload())?.status(), 403);
@@ -110,7 +110,7 @@ describe("an upload link", () => {
       /^again\.txt: The file could not/,
     );
     await again.click();
-    await page.locator("text=Everything has arrived.").waitFor();
+    await page.locator("text=All files are uploaded.").waitFor();
     assert.ok((await listNames()).includes("again.txt"));
     await close();
   });
@@ -130,7 +130,7 @@ describe("an upload link", () => {
       const size = 5_000_000;
       await page.locator("input").setInputFiles(named("cut.txt", size));
       await page.locator("button", { hasText: "Try again" }).click();
-      await page.locator("text=Everything has arrived.").waitFor();
+      await page.locator("text=All files are uploaded.").waitFor();
       // Chromium repeats a request by itself if its connection was an old one.
       assert.ok(offsets[0] === 0 && (offsets.at(-1) ?? 0) > 0, offsets.join());
       const { body } = await app.call("GET", "files?name=cut.txt", { key: app.owner.live });
@@ -144,7 +144,7 @@ describe("an upload link", () => {
   it("says which files have not arrived, because there were too many", async () => {
     const { page, close } = await open(await createLink({ maxFiles: 2 }));
     await page.locator("input").setInputFiles(["1.txt", "2.txt", "3.txt"].map((name) => named(name)));
-    await page.locator("text=Files that have arrived: 2 of 3. This link accepts no further files.").waitFor();
+    await page.locator("text=2 of 3 files uploaded. This link accepts no further files.").waitFor();
     const last = page.locator(".sent li").last();
     assert.match((await last.textContent()) ?? "", /Request a new one\./);
     await close();
@@ -175,7 +175,7 @@ describe("an upload link", () => {
     const { page, close } = await open(await createLink({ maxFiles: 2 }));
     const files = [named("empty.txt", 0), { ...named("Größe '1' ✓"), mimeType: "" }];
     await page.locator("input").setInputFiles(files);
-    await page.locator("text=Everything has arrived.").waitFor();
+    await page.locator("text=All files are uploaded.").waitFor();
     const names = await listNames();
     for (const { name } of files) assert.ok(names.includes(name), `${name}: ${names}`);
     await close();

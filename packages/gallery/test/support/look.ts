@@ -58,7 +58,8 @@ export async function openGallery(): Promise<OpenGallery> {
 
 async function takeLooks(page: Page, { css = "", slugs }: LookOptions): Promise<Map<string, Buffer>> {
   // A stage cuts off what is higher than itself.
-  const steady = "* { caret-color: transparent !important; } .gallery-demo { block-size: auto !important; }";
+  const steady =
+    "* { caret-color: transparent !important; } .gallery-demo { block-size: auto !important; min-block-size: var(--stage, 28rem); }";
   const style = await page.addStyleTag({ content: `${steady} ${css}` });
   const wanted = slugs ?? catalogue.map(({ slug }) => slug);
   const shots = new Map<string, Buffer[]>(wanted.map((slug) => [slug, []]));

@@ -91,8 +91,8 @@ async function sendWaiting() {
   status.classList.remove("visually-hidden");
   status.textContent =
     done === all
-      ? "Everything has arrived. You can close this page."
-      : `Files that have arrived: ${done} of ${all}. This link accepts no further files.`;
+      ? "All files are uploaded. You can close this page."
+      : `${done} of ${all} files uploaded. This link accepts no further files.`;
 }
 
 async function send(row) {
