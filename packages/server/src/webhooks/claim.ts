@@ -199,7 +199,7 @@ async function logFailure(tx: Queryable, now: number, message: Expired, delayMs:
     projectId: message.project_id,
     environment: message.environment,
     type: "webhook.failed",
-    message: `Attempt ${message.attempt_count} was interrupted, like those before it; ${describeNextAttempt(delayMs)}.`,
+    message: `Attempt ${message.attempt_count} was interrupted, like those before it. ${describeNextAttempt(delayMs)}.`,
     ...fileOf(message),
     data: {
       deliveryId: message.id,

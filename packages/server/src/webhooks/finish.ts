@@ -127,11 +127,11 @@ async function logOutcome(tx: Queryable, now: number, attempt: FinishedAttempt):
 function describeOutcome(claim: Claim, result: SendResult, retryDelayMs: number | null): string {
   if (result.error === null) return `The webhook returned ${result.statusCode}.`;
   const reason = describeFailure(result.error, result.statusCode);
-  return `Attempt ${claim.attempt} failed (${reason}); ${describeNextAttempt(retryDelayMs)}.`;
+  return `Attempt ${claim.attempt} failed (${reason}). ${describeNextAttempt(retryDelayMs)}.`;
 }
 
 export function describeNextAttempt(delayMs: number | null): string {
-  return delayMs === null ? "no retries left" : `the next attempt follows in ${describeDelay(delayMs)}`;
+  return delayMs === null ? "No retries left" : `Next attempt in ${describeDelay(delayMs)}`;
 }
 
 /** Retry delays range from seconds to hours, and nobody reads 2,012 s as half an hour. */

@@ -254,7 +254,7 @@ onBothDatabases("the webhook queue", (database) => {
       assert.ok((await own.attempts()).every(({ error }) => error === "interrupted"));
       const logged = (await own.db.all(listFailures, {})).map(({ message }) => message);
       assert.equal(logged.length, 11);
-      assert.match(logged[0] ?? "", /^Attempt 6 was interrupted, like those before it; the next .* in 12 s/);
+      assert.match(logged[0] ?? "", /^Attempt 6 was interrupted, like those before it\. Next .* in 12 s/);
     });
   });
 

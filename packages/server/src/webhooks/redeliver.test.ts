@@ -213,7 +213,7 @@ onBothDatabases("a redelivery that is asked for during an attempt", (database) =
     const [message] = await queue.messages();
     assert.deepEqual([message?.state, message?.retried], ["ready", 0]);
     const [failure] = await queue.db.all(listFailures, {});
-    assert.match(failure?.message ?? "", /the next attempt follows in 0 s/);
+    assert.match(failure?.message ?? "", /Next attempt in 0 s/);
     await fail(await takeOne(), null);
     assert.equal((await queue.messages())[0]?.state, "dead");
     const leases = (await queue.db.all(listLeaseCounts, {})).map((endpoint) => endpoint.live_leases);

@@ -125,7 +125,7 @@ onBothDatabases("webhooks over the API", (database) => {
     assert.equal(new Set(receiver.received.map(({ headers }) => headers["delivery-message-id"])).size, 1);
     const failed = await app.call("GET", "logs?type=webhook.failed", { key: tenant.live });
     assert.equal(failed.body.logs.length, 4);
-    assert.match(failed.body.logs[0].message, /server_error, status 500\); no retries left/);
+    assert.match(failed.body.logs[0].message, /server_error, status 500\)\. No retries left/);
 
     receiver.answer = (_request, response) => void response.end();
     const redelivered = await app.call("POST", `webhooks/deliveries/${dead.id}/redeliver`, {
