@@ -94,8 +94,9 @@ export function messageOf(error: unknown): string {
 /** Advice that the API gives to the callers of every endpoint. */
 const forPrograms = /^(?:Correct the request|Check the identifier)/;
 
-/** Field errors arrive as "email is taken", with a suggestion for programs. */
-function inSentences({ message, suggestion }: ApiError): string {
+/** Field errors arrive as "email is taken", with a suggestion for programs, or as "domain cannot be used: The name …" */
+function inSentences({ message: text, suggestion }: ApiError): string {
+  const message = text.replace(/^[a-z]\w* cannot be used: (?=[A-Z])/, "");
   const advice = forPrograms.test(suggestion) ? "" : suggestion;
   if (/[.!?]$/.test(message)) return `${message} ${advice}`.trim();
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;

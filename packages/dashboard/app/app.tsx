@@ -52,8 +52,9 @@ function Gate() {
     whenSignedOut(() => setOut(true));
     tryToLook();
   }, [tryToLook]);
-  const signIn = (
+  const signIn = (isAgain: boolean) => (
     <SignIn
+      isAgain={isAgain}
       onEntered={async () => {
         await look();
         announceEntry();
@@ -61,7 +62,7 @@ function Gate() {
     />
   );
   if (account === null) {
-    if (isOut) return signIn;
+    if (isOut) return signIn(false);
     if (problem === null) return <ShellSkeleton />;
     return (
       <Alone>
@@ -73,7 +74,7 @@ function Gate() {
     <ReloadAccount value={tryToLook}>
       {/* Whoever comes back finds what they had typed; nobody else does. */}
       <Console key={account.id} account={account} />
-      {isOut && <Cover>{signIn}</Cover>}
+      {isOut && <Cover>{signIn(true)}</Cover>}
     </ReloadAccount>
   );
 }

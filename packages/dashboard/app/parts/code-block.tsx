@@ -5,11 +5,14 @@ import { showHidden } from "./safe-text.tsx";
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className="code-block">
+      <header>
+        <span>{label}</span>
+        <CopyButton text={code} of={label} />
+      </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without the focus the arrow keys could not scroll it */}
       <section className="code" aria-label={label} tabIndex={0}>
         {code.split("\n").map(showHidden).join("\n")}
       </section>
-      <CopyButton text={code} label={`Copy ${label}`} />
     </div>
   );
 }

@@ -69,19 +69,20 @@ export function DeliveryView({ delivery }: { delivery: DeliveryDetail }) {
 }
 
 function AttemptView({ attempt, isLast }: { attempt: DeliveryAttempt; isLast: boolean }) {
-  const { number, error, durationMs, response } = attempt;
+  const { number, error, durationMs, response, statusCode } = attempt;
   return (
     <details className="attempt" open={isLast}>
       <summary>
         <span className={`tag ${error === null ? "good" : "bad"}`}>{outcomeOf(attempt)}</span> Attempt{" "}
         {number}
         <span className="dim">
-          {durationMs !== null && ` · ${durationMs} ms`} · {formatTime(attempt.at)}
+          {durationMs !== null && ` · ${durationMs} ms`} ·{" "}
+          <span className="moment">{formatTime(attempt.at)}</span>
         </span>
       </summary>
       {error !== null && <p>{reasonOf(attempt)}</p>}
       {response === null || response === "" ? (
-        <p className="dim">Empty response body.</p>
+        statusCode !== null && <p className="dim">Empty response body.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: long text scrolls, and has to scroll by keyboard
         <pre className="code" tabIndex={0}>

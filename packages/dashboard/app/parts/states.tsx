@@ -5,7 +5,7 @@ import { showHidden } from "./safe-text.tsx";
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
     <div className="notice bad" role="alert">
-      <p>{showHidden(messageOf(error))}</p>
+      <p>{withCommands(showHidden(messageOf(error)))}</p>
       {retry && (
         <button type="button" onClick={retry}>
           Try again
@@ -13,6 +13,13 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       )}
     </div>
   );
+}
+
+/** The API sets commands in backticks. Any others belong to a name, and stay. */
+function withCommands(text: string): ReactNode[] {
+  return text
+    .split(/(`upstow [^`]+`)/)
+    .map((part, i) => (i % 2 === 1 ? <code key={part}>{part.slice(1, -1)}</code> : part));
 }
 
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {

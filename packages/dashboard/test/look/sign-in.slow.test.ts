@@ -1,10 +1,10 @@
 import { after, before, test } from "node:test";
-import { Secret, TOTP } from "otpauth";
 import { createLoginLink } from "../../../server/src/projects/accounts/accounts.ts";
 import { createPerson, password } from "../../../server/test/support/console-people.ts";
 import { addAuthenticator } from "../support/authenticator.ts";
 import { expectGoodLookInEveryView, phone } from "../support/good-look.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { currentCode, enterPassword } from "../support/sign-in.ts";
 
 let dashboard: Dashboard;
 before(async () => {
@@ -26,15 +26,10 @@ test("every step of signing in is accessible and fits a phone", async () => {
   await expectGoodLookInEveryView(page, "the owner's link");
 
   await page.goto(dashboardUrl);
-  const enter = async (given: string) => {
-    await page.getByLabel("Email address").fill(email);
-    await page.getByLabel("Password").fill(given);
-    await page.getByRole("button", { name: "Sign in" }).click();
-  };
-  await enter("not this one");
+  await enterPassword(page, email, "not this one");
   await page.getByText("Incorrect email address or password.").waitFor();
   await expectGoodLookInEveryView(page, "a wrong password");
-  await enter(password);
+  await enterPassword(page, email);
   await page.getByText("You have no projects yet").waitFor();
   await expectGoodLookInEveryView(page, "no project");
 
@@ -48,8 +43,7 @@ test("every step of signing in is accessible and fits a phone", async () => {
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByText("Code is wrong").waitFor();
   await expectGoodLookInEveryView(page, "the key of one-time codes and a wrong code");
-  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-  await dialog.getByLabel("Code from the app").fill(totp.generate({ timestamp: app.clock.now() }));
+  await dialog.getByLabel("Code from the app").fill(currentCode(app, secret));
   await dialog.getByRole("button", { name: "Turn on" }).click();
   await dialog.getByRole("heading", { name: "Recovery codes" }).waitFor();
   await expectGoodLookInEveryView(page, "recovery codes");
@@ -67,7 +61,7 @@ test("every step of signing in is accessible and fits a phone", async () => {
 
   await context.clearCookies();
   await page.goto(dashboardUrl);
-  await enter(password);
+  await enterPassword(page, email);
   await page.getByLabel("One-time code").waitFor();
   await expectGoodLookInEveryView(page, "the step that asks for a code");
   await context.close();

@@ -72,7 +72,7 @@ test("everyone finds their sign-ins, and the installation's owner everything", a
   await page.getByRole("listitem").getByText("Signed in", { exact: true }).first().waitFor();
   await page.goto(`${app.url}/dashboard/admin`);
   await page.getByRole("main").getByRole("link", { name: "Audit log" }).click();
-  await page.getByRole("heading", { level: 1, name: "Audit log of the installation" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Installation audit log" }).waitFor();
   await page.getByRole("listitem").getByText("Project created: tenant").first().waitFor();
   await expectGoodLook(page, "the audit log of the installation");
   await context.close();

@@ -92,7 +92,7 @@ test("who is signed in joins with one press, by keyboard, and only with an invit
   };
   const { page, context } = await dashboard.open(one.accountId);
   await page.goto(`${app.url}/dashboard/join#${await invite(other.email)}`);
-  await page.getByText(`It is for ${other.email}, and you are signed in as ${one.email}.`).waitFor();
+  await page.getByText(`This invitation is for ${other.email}. You are signed in as ${one.email}.`).waitFor();
   await page.goto("about:blank");
   await page.goto(`${app.url}/dashboard/join#${await invite(one.email)}`);
   await page.getByRole("button", { name: "Join" }).focus();

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Secret, TOTP } from "otpauth";
 import type { Page } from "playwright-core";
 import { slowTest } from "../../../../test/support/quick-run.ts";
 import { listTrail } from "../../../server/test/support/audit-trail.ts";
@@ -8,18 +7,13 @@ import { createPerson, password } from "../../../server/test/support/console-peo
 import { claimInstallation } from "../../../site/test/support/claim.ts";
 import { addAuthenticator } from "../support/authenticator.ts";
 import { type Dashboard, startDashboard } from "../support/open-dashboard.ts";
+import { currentCode, enterPassword } from "../support/sign-in.ts";
 
 let dashboard: Dashboard;
 before(async () => {
   dashboard = await startDashboard();
 });
 after(() => dashboard.close());
-
-async function enterPassword(page: Page, email: string): Promise<void> {
-  await page.getByLabel("Email address").fill(email);
-  await page.getByLabel("Password").fill(password);
-  await page.getByRole("button", { name: "Sign in" }).click();
-}
 
 async function signOut(page: Page, email: string): Promise<void> {
   await page.getByRole("link", { name: email }).click();
@@ -28,8 +22,7 @@ async function signOut(page: Page, email: string): Promise<void> {
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
 }
 
-const codeFor = (secret: string) =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: dashboard.app.clock.now() });
+const codeFor = (secret: string) => currentCode(dashboard.app, secret);
 
 test("e-mail address and password are changed, all other sessions end, and the page shows both", async () => {
   const { app } = dashboard;
@@ -213,6 +206,7 @@ test("a link that was used says so, and one of the operator knows whose it is", 
   const { page, context } = await dashboard.open(null);
   await page.goto(`${app.url}/dashboard/claim#used-before`);
   await page.getByText("This link was already used, or is older than 24 hours.").waitFor();
+  await page.locator("code", { hasText: /^upstow account login-link$/ }).waitFor();
   await page.getByText("upstow account login-link").waitFor();
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();

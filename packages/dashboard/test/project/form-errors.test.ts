@@ -76,5 +76,9 @@ test("an error doesn't show the API's name of a field", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   const text = await page.getByRole("dialog").getByRole("alert").textContent();
   assert.match(text ?? "", /^The URL must start with https:/);
+  await page.goto(`${app.url}/dashboard/${tenant.projectId}/live/settings/delivery`);
+  await page.getByLabel("Domain").fill("files.example.invalid");
+  await page.getByRole("button", { name: "Check and save" }).click();
+  assert.match((await page.getByRole("alert").textContent()) ?? "", /^The name files\.example\.invalid/);
   await context.close();
 });

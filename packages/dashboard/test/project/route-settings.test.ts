@@ -16,6 +16,29 @@ async function openRoutes(tenant: Tenant) {
   return opened;
 }
 
+test("a size is shown in the largest unit that shows it exactly", async () => {
+  const tenant = await dashboard.app.createTenant("pro");
+  const sizes = [
+    ["a", 5_000_000, "5000000", "bytes"],
+    ["b", 1_572_864, "1.5", "MB"],
+    ["c", 2_097_152, "2", "MB"],
+  ] as const;
+  for (const [slug, maxFileSize] of sizes)
+    await dashboard.app.call("POST", `projects/${tenant.projectId}/routers`, {
+      key: tenant.live,
+      body: { slug, maxFileSize },
+    });
+  const { page, context } = await openRoutes(tenant);
+  for (const [slug, , text, unit] of sizes) {
+    const row = page.getByRole("listitem").filter({ has: page.getByText(slug, { exact: true }) });
+    await row.getByRole("button", { name: "Edit" }).click();
+    assert.equal(await page.getByLabel("Largest file").inputValue(), text);
+    assert.equal(await page.getByRole("combobox", { name: "Unit", exact: true }).inputValue(), unit);
+    await page.keyboard.press("Escape");
+  }
+  await context.close();
+});
+
 const listRoutes = async ({ projectId, live: key }: Tenant) =>
   (await dashboard.app.call("GET", `projects/${projectId}/routers`, { key })).body.routers;
 

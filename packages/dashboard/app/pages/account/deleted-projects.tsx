@@ -27,7 +27,7 @@ export function DeletedProjects() {
                     <SafeText text={project.name} />
                   </strong>
                   <span className="dim">
-                    deleted {formatAgo(project.deletedAt)} · {formatLeft(project)}
+                    Deleted {formatAgo(project.deletedAt)} · {formatLeft(project)}
                   </span>
                 </span>
                 <button type="button" className="danger" onClick={() => setChosen(project)}>

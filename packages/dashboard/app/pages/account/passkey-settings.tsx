@@ -34,7 +34,7 @@ export function PasskeySettings({ factors, onChanged }: { factors: Factors; onCh
                   <SafeText text={passkey.name} />
                 </strong>
                 <span className="dim">
-                  since {formatTime(passkey.createdAt)} ·{" "}
+                  Added {formatTime(passkey.createdAt)} ·{" "}
                   {passkey.lastUsedAt === null ? "never used" : `used ${formatAgo(passkey.lastUsedAt)}`}
                 </span>
               </span>

@@ -67,7 +67,7 @@ export function Accounts() {
                   {!account.emailVerified && <Unverified />}{" "}
                   {!account.mayOwnProjects && <span className="tag">Cannot own projects</span>}
                 </td>
-                <td>{account.tier}</td>
+                <td className="tier">{account.tier}</td>
                 <td className="number">{formatCount(account.projects)}</td>
                 <td className="number">{formatBytes(account.storedBytes)}</td>
                 <td className="number act">

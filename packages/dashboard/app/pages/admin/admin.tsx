@@ -117,7 +117,7 @@ function Standing({ status }: { status: Status }) {
           <dl>
             <Fact name="Webhooks waiting" value={formatCount(queues.webhooksWaiting)} />
             <Fact name="Webhooks in progress" value={formatCount(queues.webhooksUnderWay)} />
-            <Fact name="Oldest webhook overdue by" value={`${formatCount(queues.webhookOldestDueSec)} s`} />
+            <Fact name="Oldest overdue webhook" value={`${formatCount(queues.webhookOldestDueSec)} s`} />
             <Fact name="Slow endpoints" value={formatCount(queues.failingEndpoints)} />
             <Fact name="Deletions waiting" value={formatCount(queues.deletionsWaiting)} />
             <Fact name="Open uploads" value={formatCount(queues.openUploads)} />

@@ -50,7 +50,7 @@ export function Maintenance({ reports }: { reports: Report[] }) {
             <span className="dim">{describe(report)}</span>
           </span>
           <span className={`tag ${isBad(report) ? "failed" : "delivered"}`}>{stateOf(report)}</span>
-          <span className="dim">{formatAgo(endedAt)}</span>
+          <span className="dim ago">{formatAgo(endedAt)}</span>
         </li>
       ))}
     </ul>
@@ -64,7 +64,8 @@ function describe(report: Report["report"]): string {
     const label = labels[name];
     return label === undefined ? [] : [formatMany(value, ...label)];
   });
-  return counts.join(" · ");
+  // A line does not end between a number and what it counts.
+  return counts.map((count) => count.replace(" ", "\u00a0")).join(" · ");
 }
 
 function isBad(report: Report["report"]): boolean {

@@ -5,6 +5,7 @@ export function TierSelect({ value, onChange }: { value: string; onChange: (tier
     <label>
       Tier
       <select
+        className="tier"
         value={value}
         onChange={(event) => onChange(TIER_NAMES.find((tier) => tier === event.target.value) ?? "free")}
       >

@@ -13,7 +13,7 @@ export const actionNames: Record<AuditAction, string> = {
   "passkey.added": "Passkey added",
   "passkey.removed": "Passkey removed",
   "project.created": "Project created",
-  "project.updated": "Project renamed",
+  "project.updated": "Project changed",
   "project.deleted": "Project deleted",
   "project.purged": "Deleted project purged",
   "key.created": "API key created",

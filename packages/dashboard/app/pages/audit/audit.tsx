@@ -27,7 +27,7 @@ export function AccountAudit() {
 
 /** Everything, for the installation's owner. */
 export function InstallationAudit() {
-  return <AuditLog title="Audit log of the installation" api="/admin/audit" />;
+  return <AuditLog title="Installation audit log" api="/admin/audit" />;
 }
 
 const noFilter = { author: "", action: "", since: "", until: "" };

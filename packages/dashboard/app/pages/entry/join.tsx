@@ -8,13 +8,16 @@ import { Form } from "../../parts/form.tsx";
 import { SafeText } from "../../parts/safe-text.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { goTo, Link } from "../../router.tsx";
+import type { Role } from "../members/roles.tsx";
 import { CodeStep } from "./code-step.tsx";
 import { PasskeyButton } from "./passkey-button.tsx";
 import type { SignInAnswer } from "./sign-in.tsx";
 
+const articles: Record<Role, string> = { owner: "an", developer: "a", viewer: "a" };
+
 interface Invitation {
   projectName: string;
-  role: string;
+  role: Role;
   email: string;
 }
 
@@ -71,7 +74,7 @@ export default function Join({ onEntered }: { onEntered: () => void }) {
         >
           <Offer invitation={invitation} />
           <p>
-            It is for <SafeText text={invitation.email} />, and you are signed in as{" "}
+            This invitation is for <SafeText text={invitation.email} />. You are signed in as{" "}
             <SafeText text={account.email} />.
           </p>
         </Form>
@@ -86,7 +89,9 @@ function Offer({ invitation }: { invitation: Invitation }) {
       <h1>
         Join <SafeText text={invitation.projectName} />
       </h1>
-      <p className="dim">You were invited as {invitation.role}.</p>
+      <p className="dim">
+        You were invited as {articles[invitation.role]} {invitation.role}.
+      </p>
     </>
   );
 }
@@ -112,10 +117,11 @@ function Enter(props: { token: string; invitation: Invitation; join: () => Promi
     >
       <Offer invitation={invitation} />
       <p>
-        As{" "}
+        You will join as{" "}
         <strong>
           <SafeText text={invitation.email} />
         </strong>
+        .
       </p>
       <PasswordField
         hint="If you have an account here, enter its password. Otherwise choose one with at least 10 characters."

@@ -11,7 +11,13 @@ export interface SignInAnswer {
   ticket?: string;
 }
 
-export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
+interface SignInProps {
+  /** The session ended while a page was open, which is still there. */
+  isAgain: boolean;
+  onEntered: () => Promise<void>;
+}
+
+export function SignIn({ isAgain, onEntered }: SignInProps) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [ticket, setTicket] = useState<string | null>(null);
@@ -41,7 +47,7 @@ export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
           footer={
             <>
               <PasskeyButton onEntered={onEntered} />
-              {!isUnclaimed && (
+              {!isUnclaimed && !isAgain && (
                 <p className="dim">
                   No password yet? Open your sign-in link. On the server,{" "}
                   <code className="mono">upstow account login-link</code> creates a new one.
@@ -51,6 +57,7 @@ export function SignIn({ onEntered }: { onEntered: () => Promise<void> }) {
           }
         >
           <h1>Sign in</h1>
+          {isAgain && <p className="dim">Your session has ended. Sign in to continue where you left off.</p>}
           {isUnclaimed && (
             <div className="notice">
               <p>

@@ -65,7 +65,7 @@ function CreatedLink({ link: { url, maxUses, expiresAt } }: { link: Link }) {
   return (
     <div className="stack">
       <p>
-        Copy this link now; it is not shown again. It expires {formatTime(expiresAt)}
+        Copy this link now; it won't be shown again. It expires {formatTime(expiresAt)}
         {maxUses !== null && ` or after ${formatMany(maxUses, "use")}`}.
       </p>
       <output className="code secret">{url}</output>

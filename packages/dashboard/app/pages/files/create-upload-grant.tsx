@@ -42,7 +42,7 @@ export function CreateUploadGrant({ slugs }: { slugs: string[] }) {
         <output className="code secret">{formUrl(grant)}</output>
         <CopyButton text={formUrl(grant)} label="Copy link" />
         <p>
-          Programs send the grant in it as a bearer token to <code>{location.origin}/tus</code> or{" "}
+          Programs send the grant as a bearer token to <code>{location.origin}/tus</code> or{" "}
           <code>{location.origin}/resumable</code>:
         </p>
         <output className="code secret">{grant.token}</output>

@@ -17,8 +17,10 @@ const icons: [type: RegExp, icon: string][] = [
   [/^video\//, filePlayIcon],
   [/^audio\//, fileMusicIcon],
   [/zip|tar|compressed|7z/, fileArchiveIcon],
+  // Before code: the types of office documents contain "xml".
+  [/pdf|document|msword|ms-excel|ms-powerpoint/, fileTextIcon],
   [/json|xml|html|javascript|css|yaml/, fileCodeIcon],
-  [/^text\/|pdf|document/, fileTextIcon],
+  [/^text\//, fileTextIcon],
 ];
 
 /** A delay, because cached thumbnails appear immediately. */

@@ -116,11 +116,11 @@ function FileRow({ file, index, ...props }: FileListProps & { file: FoundFile; i
           <Marks file={file} />
         </span>
       </td>
-      <td className="type dim cut">
+      <td className="type dim cut" title={showHidden(file.type)}>
         <SafeText text={file.type} />
       </td>
       <td className="size number">{formatBytes(file.size)}</td>
-      <td className="route dim cut">
+      <td className="route dim cut" title={showHidden(routeOf(file))}>
         <SafeText text={routeOf(file)} />
       </td>
       <td className="state">

@@ -43,7 +43,7 @@ export function FileVariants({ fileKey }: { fileKey: string }) {
               </span>
               <span className="tag">{type.replace("image/", "")}</span>
               <span className="dim">{formatBytes(size)}</span>
-              <span className="dim">used {formatAgo(usedAt)}</span>
+              <span className="dim">Used {formatAgo(usedAt)}</span>
             </li>
           ))}
         </ul>

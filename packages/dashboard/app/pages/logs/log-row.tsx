@@ -56,7 +56,7 @@ export function LogRow({ log, isInFile = false }: { log: Log; isInFile?: boolean
         )}
       </span>
       <span className={`tag ${tag}`}>{log.type}</span>
-      <time className="dim" dateTime={log.createdAt} title={formatTime(log.createdAt)}>
+      <time className="dim ago" dateTime={log.createdAt} title={formatTime(log.createdAt)}>
         {formatAgo(log.createdAt)}
       </time>
     </li>

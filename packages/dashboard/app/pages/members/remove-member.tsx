@@ -38,7 +38,7 @@ export function RemoveMember({ member, isSelf, path, onRemoved, onClose }: Remov
           <p>You will lose access to this project. Only an owner can invite you again.</p>
         ) : (
           <p>
-            <SafeText text={member.email} /> loses access to this project with the next request. API keys they
+            <SafeText text={member.email} /> loses access to this project on the next request. API keys they
             know keep working until you revoke them.
           </p>
         )}

@@ -95,7 +95,7 @@ function Snippets({ apiKey }: { apiKey: string }) {
         ))}
       </fieldset>
       <p className="dim">{hints[kind]}</p>
-      <CodeBlock label="snippet" code={snippetOf(kind, location.origin, apiKey)} />
+      <CodeBlock label="Shell" code={snippetOf(kind, location.origin, apiKey)} />
       <p className="dim">
         <a href="/docs/quick-start">Quick start</a> · <a href="/docs">All guides</a>
       </p>
@@ -113,14 +113,18 @@ function snippetOf(kind: Kind, url: string, key: string): string {
   if (kind === "app") return `UPSTOW_URL=${url} UPSTOW_API_KEY=${key} \\\n  npx ${url}/packages/cli.tgz init`;
   if (kind === "packages") return `npm install ${url}/packages/sdk.tgz ${url}/packages/react.tgz`;
   return [
+    `API=${url}/api/v1`,
+    `AUTH='Authorization: Bearer ${key}'`,
+    "JSON='Content-Type: application/json'",
     "printf 'hello' > hello.txt",
-    `UPLOAD=$(curl -s ${url}/api/v1/upload/request \\`,
-    `  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
-    `  -d '{"fileName":"hello.txt","fileSize":5,"contentType":"text/plain","routeSlug":"default"}')`,
+    'UPLOAD=$(curl -s "$API/upload/request" -H "$AUTH" -H "$JSON" -d \'{',
+    '  "fileName": "hello.txt", "fileSize": 5,',
+    '  "contentType": "text/plain", "routeSlug": "default"',
+    "}')",
     'field() { sed -n "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/p"; }',
-    `curl -s -X PUT "$(echo "$UPLOAD" | field uploadUrl)" -H 'Content-Type: text/plain' --data-binary @hello.txt`,
-    `curl -s ${url}/api/v1/upload/complete \\`,
-    `  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\`,
+    'curl -s -X PUT "$(echo "$UPLOAD" | field uploadUrl)" \\',
+    "  -H 'Content-Type: text/plain' --data-binary @hello.txt",
+    'curl -s "$API/upload/complete" -H "$AUTH" -H "$JSON" \\',
     `  -d "{\\"fileId\\":\\"$(echo "$UPLOAD" | field fileId)\\"}"`,
   ].join("\n");
 }

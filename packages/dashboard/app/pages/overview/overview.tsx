@@ -63,7 +63,7 @@ function RecentFiles({ files: { data, ...list } }: { files: Loaded<{ files: File
               </Link>
             </span>
             <span className="dim">{formatBytes(file.size)}</span>
-            <span className="dim">{formatAgo(file.createdAt)}</span>
+            <span className="dim ago">{formatAgo(file.createdAt)}</span>
           </li>
         ))}
       </ul>

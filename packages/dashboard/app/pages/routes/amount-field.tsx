@@ -4,6 +4,7 @@ import { useId } from "react";
 export type Units = readonly (readonly [name: string, size: number])[];
 
 export const sizeUnits: Units = [
+  ["bytes", 1],
   ["KB", 1024],
   ["MB", 1024 ** 2],
   ["GB", 1024 ** 3],
@@ -23,10 +24,11 @@ export interface Amount {
 
 const sizeOf = (units: Units, name: string) => units.find(([unit]) => unit === name)?.[1] ?? 1;
 
-/** In the largest unit of which it is at least one. */
+/** In the largest unit that shows it exactly, with two decimals at most. */
 export function toAmount(value: number | null, units: Units, unitOfNone: string): Amount {
   if (value === null) return { text: "", unit: unitOfNone };
-  const [unit, size] = units.findLast(([, size]) => value >= size) ?? units[0] ?? ["", 1];
+  const isExact = (size: number) => value >= size && Number.isInteger((value * 100) / size);
+  const [unit, size] = units.findLast(([, size]) => isExact(size)) ?? units[0] ?? ["", 1];
   return { text: String(value / size), unit };
 }
 

@@ -117,7 +117,11 @@ function RouteRow({
         <Dialog title="Delete route" onClose={() => setDeleting(false)}>
           <Form submit="Delete route" isDangerous onSubmit={remove}>
             <p>
-              New uploads to <SafeText text={route.slug} /> will be rejected. Its files are kept.
+              New uploads to{" "}
+              <strong>
+                <SafeText text={route.slug} />
+              </strong>{" "}
+              will be rejected. Its files are kept.
             </p>
           </Form>
         </Dialog>

@@ -54,10 +54,10 @@ export function RouteForm({ route, onSaved }: { route: Router | null; onSaved: (
     <Form submit="Save" onSubmit={submit}>
       <Field
         label="Slug"
-        hint="Uploads refer to the route by its slug. Letters, digits, _ and -."
+        hint="Uploads refer to the route by its slug. Letters, digits, hyphens and underscores."
         maxLength={100}
         pattern="[A-Za-z0-9_\-]+"
-        title="Letters, digits, _ and -"
+        title="Letters, digits, hyphens and underscores"
         value={values.slug}
         onChange={(slug) => set({ slug })}
       />

@@ -133,8 +133,11 @@ function RevokeKey({ apiKey, onDone }: { apiKey: ApiKey; onDone: () => void }) {
   return (
     <Form submit="Revoke key" isDangerous onSubmit={revoke}>
       <p>
-        Requests with <SafeText text={apiKey.name} /> (<span className="mono">{apiKey.prefix}</span>) are
-        rejected immediately. This cannot be undone.
+        Requests with{" "}
+        <strong>
+          <SafeText text={apiKey.name} />
+        </strong>{" "}
+        (<span className="mono">{apiKey.prefix}</span>) are rejected immediately. This cannot be undone.
       </p>
     </Form>
   );

@@ -52,7 +52,9 @@ export function ProjectSettings() {
           </section>
         </>
       ) : (
-        <p className="dim">Only the project’s owner can rename it, change the trash period or delete it.</p>
+        <p className="dim more-space">
+          Only the project’s owner can rename it, change the trash period or delete it.
+        </p>
       )}
       {isDeleting && (
         <Dialog title="Delete project" onClose={() => setDeleting(false)}>

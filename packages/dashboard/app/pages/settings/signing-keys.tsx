@@ -4,8 +4,8 @@ import { ApiError, callApi } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Failure, Loading } from "../../parts/states.tsx";
-import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
 
 export function SigningKeys() {
@@ -79,33 +79,22 @@ function KeyRow({ label, secret }: { label: string; secret: string }) {
 
 function Rotate({ path, onDone }: { path: string; onDone: () => void }) {
   const [mustForce, setMustForce] = useState(false);
-  const { error, isBusy, run } = useAction();
-  const rotate = () =>
-    run(async () => {
-      try {
-        await callApi("POST", path, { force: mustForce });
-      } catch (problem) {
-        // Already rotated within a day. Don't force it after a lost response: that rotation may have succeeded.
-        if (problem instanceof ApiError && problem.status === 400) setMustForce(true);
-        throw problem;
-      }
-      onDone();
-    });
+  const rotate = async () => {
+    try {
+      await callApi("POST", path, { force: mustForce });
+    } catch (problem) {
+      // Already rotated within a day. Don't force it after a lost response: that rotation may have succeeded.
+      if (problem instanceof ApiError && problem.status === 400) setMustForce(true);
+      throw problem;
+    }
+    onDone();
+  };
   return (
-    <div className="stack">
+    <Form submit={mustForce ? "Rotate anyway" : "Rotate now"} isDangerous={mustForce} onSubmit={rotate}>
       <p>
         The next key becomes the current one, and a new next key is created. For a day, deliveries are also
         signed with the old key, in the Standard Webhooks header.
       </p>
-      {error !== null && <Failure error={error} />}
-      <button
-        type="button"
-        className={mustForce ? "danger" : "primary"}
-        disabled={isBusy}
-        onClick={() => void rotate()}
-      >
-        {mustForce ? "Rotate anyway" : "Rotate now"}
-      </button>
-    </div>
+    </Form>
   );
 }

@@ -1,7 +1,7 @@
 import type { TransformedImage } from "@upstow/contract";
 import { useState } from "react";
 import { callApi } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { formatCount, formatTime } from "../../format.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { shellQuote } from "../../parts/shell-quote.ts";
 import { Failure } from "../../parts/states.tsx";
@@ -43,7 +43,7 @@ function UrlMaker({ body, size }: { body: Body; size: Size | null }) {
         <p className="dim" role="status">
           {counted ? `Counted as ${units}` : "Already counted this month"}: {formatCount(used)} of{" "}
           {formatCount(limit)} used.
-          {made.expiresAt !== null && ` The URL works until ${new Date(made.expiresAt).toLocaleString()}.`}
+          {made.expiresAt !== null && ` The URL works until ${formatTime(made.expiresAt)}.`}
         </p>
       </>
     );

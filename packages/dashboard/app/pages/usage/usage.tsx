@@ -20,7 +20,7 @@ export default function UsagePage() {
           "This month"
         ) : (
           <>
-            This month, on the <strong>{current.data.tier}</strong> tier
+            This month, on the <strong className="tier">{current.data.tier}</strong> tier
           </>
         )}
       </p>
@@ -51,13 +51,13 @@ function RateLimitsNote() {
       <p>
         Each API key can send <strong>{show(data.upload)}</strong> upload,{" "}
         <strong>{show(data.transform)}</strong> transform and <strong>{show(data.other)}</strong> other
-        requests per minute; all keys of the account share {ACCOUNT_RATE_FACTOR} times that. A small file
-        takes two upload requests.
+        requests per minute. All keys of the account together can send {ACCOUNT_RATE_FACTOR} times as many. A
+        small file takes two upload requests.
       </p>
       <p className="dim">
-        Requests over the limit return 429 and appear in the logs as <code>rate.limited</code>. The operator
-        raises it for all keys with <code>UPSTOW_RATE_LIMITS</code>, and for one Enterprise account under
-        Installation or with <code>upstow account set-limits</code>.
+        Requests over a limit return 429 and appear in the logs as <code>rate.limited</code>. The operator can
+        raise the limits for all keys with <code>UPSTOW_RATE_LIMITS</code>, and for an Enterprise account
+        under Installation or with <code>upstow account set-limits</code>.
       </p>
     </section>
   );

@@ -1,5 +1,5 @@
 import type { DeliveryDetail } from "@upstow/contract";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { callApi } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
@@ -21,6 +21,11 @@ export function OneDelivery({ id, onChanged }: { id: string; onChanged: () => vo
   const loaded = useLoad<{ delivery: DeliveryDetail }>(path);
   const [curl, setCurl] = useState<string | null>(null);
   const { error, isBusy, run } = useAction();
+  const curlHead = useRef<HTMLHeadingElement>(null);
+  // It is below what the window shows.
+  useEffect(() => {
+    if (curl !== null) curlHead.current?.scrollIntoView();
+  }, [curl]);
   const redeliver = () =>
     run(async () => {
       await callApi("POST", `${path}/redeliver`);
@@ -35,7 +40,7 @@ export function OneDelivery({ id, onChanged }: { id: string; onChanged: () => vo
       <DeliveryView delivery={loaded.data.delivery} />
       {curl !== null && (
         <>
-          <h3>As curl</h3>
+          <h3 ref={curlHead}>As curl</h3>
           <p className="dim">Signed just now. Endpoints accept it for five minutes.</p>
           <CodeBlock label="curl" code={curl} />
         </>

@@ -4,9 +4,8 @@ import { callApi } from "../../api.ts";
 import { formatCount, formatMany } from "../../format.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Form } from "../../parts/form.tsx";
 import { lastMoment, toMoment } from "../../parts/moment.ts";
-import { Failure } from "../../parts/states.tsx";
-import { useAction } from "../../parts/use-action.ts";
 import { useWorkspace } from "../../workspace.ts";
 import { statuses } from "./delivery-filter.ts";
 
@@ -29,7 +28,6 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
   const [status, setStatus] = useState("dead");
   const [since, setSince] = useState(() => toLocal(new Date(Date.now() - 24 * 3600 * 1000)));
   const [answer, setAnswer] = useState<Answer | null>(null);
-  const { error, isBusy, run } = useAction();
   const moment = toMoment(new Date(since));
   const filter = {
     ...(status === "" ? {} : { status }),
@@ -40,16 +38,15 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
   const { counted = null, queued = null } = answer?.question === question ? answer : {};
   const ask = (dryRun: boolean) =>
     callApi<RedeliverResult>("POST", `${api}/webhooks/deliveries/redeliver`, { filter, dryRun });
-  const act = () =>
-    run(async () => {
-      if (counted === null) return setAnswer({ question, counted: (await ask(true)).matched });
-      setAnswer({ question, counted, queued: (await ask(false)).queued });
-      onDone();
-    });
+  const act = async () => {
+    if (counted === null) return setAnswer({ question, counted: (await ask(true)).matched });
+    setAnswer({ question, counted, queued: (await ask(false)).queued });
+    onDone();
+  };
   const label = counted === null ? "Preview matches" : `Resend ${formatCount(counted)}`;
   return (
     <Dialog title="Bulk resend" onClose={onClose}>
-      <div className="stack">
+      <Form submit={label} isIncomplete={counted === 0 || queued !== null} onSubmit={act}>
         <Choice label="Status" any="Any status" options={statuses} value={status} onChange={setStatus} />
         <label>
           Created since
@@ -61,24 +58,13 @@ export function RedeliverMany({ routeSlug, onClose, onDone }: RedeliverProps) {
           />
         </label>
         {routeSlug !== "" && <p className="dim">Only deliveries of the filtered route.</p>}
-        {error !== null && <Failure error={error} />}
         <p role="status">
           {counted !== null &&
             queued === null &&
             `${formatMany(counted, "delivery matches", "deliveries match")}.`}
           {queued !== null && `${formatMany(queued, "delivery", "deliveries")} queued.`}
         </p>
-        {queued === null && (
-          <button
-            type="button"
-            className="primary"
-            disabled={isBusy || counted === 0}
-            onClick={() => void act()}
-          >
-            {label}
-          </button>
-        )}
-      </div>
+      </Form>
     </Dialog>
   );
 }

@@ -83,8 +83,8 @@ export default function Webhooks() {
       <DeliveryFilters filter={filter} routes={routes.data?.routers ?? []} onChange={narrow} />
       {error !== null && <Failure error={error} />}
       {chosen.length > 0 && (
-        <p className="chosen" role="status">
-          {chosen.length} selected
+        <div className="chosen dock" role="status">
+          <span className="count">{chosen.length} selected</span>
           <button
             type="button"
             className="primary"
@@ -97,7 +97,7 @@ export default function Webhooks() {
             Clear selection
           </button>
           {chosen.length > mostChosen && ` At most ${mostChosen} at once. Use “Bulk resend” for more.`}
-        </p>
+        </div>
       )}
       <ListState
         list={list}
