@@ -1,6 +1,8 @@
 import sharp from "sharp";
 import { putMember } from "../../../server/src/dashboard/members/queries.ts";
 import { createAccount } from "../../../server/src/projects/accounts/accounts.ts";
+import { countBandwidth } from "../../../server/src/projects/usage/queries.ts";
+import { noteUsageDays } from "../../../server/src/projects/usage/usage-days.ts";
 import type { Tenant, TestApp } from "../../../server/test/support/start-app.ts";
 import { uploadFile } from "../../../server/test/support/upload.ts";
 import { addDelivery } from "./add-delivery.ts";
@@ -61,21 +63,24 @@ export async function addSampleData(app: TestApp, tenant: Tenant, fileCount = 24
   const now = app.clock.now();
   await addFiles(app, tenant, fileCount, now);
   await addDeliveries(app, tenant, now);
-  // The clock stands from here on, which a page that shows ages does not mind.
-  app.clock.setTime(now);
+  moveTo(app, now);
   await addMembers(app, tenant.projectId, now);
   for (const name of ["Harbour guide", "متجر الكتب", "Internal tools for the whole northern region"])
     await app.call("POST", "projects", { key: tenant.live, body: { name } });
 }
 
+/** The clock goes on from there: what happens one after the other is listed in this order. */
+const moveTo = ({ clock }: TestApp, time: number) => clock.advance(time - clock.now());
+
 async function addFiles(app: TestApp, { projectId, live: key }: Tenant, count: number, now: number) {
-  for (const slug of routes)
-    await app.call("POST", `projects/${projectId}/routers`, {
-      key,
-      body: { slug, webhookUrl: slug === "invoices" ? "https://billing.example.com/uploads" : undefined },
-    });
+  const { deps } = app.app;
+  const ids = new Map<string, string>();
+  for (const slug of routes) {
+    const { body } = await app.call("POST", `projects/${projectId}/routers`, { key, body: { slug } });
+    ids.set(slug, body.router.id);
+  }
   for (let i = 0; i < count; i++) {
-    app.clock.setTime(now - ((count - i) * 26 * day) / count);
+    moveTo(app, now - ((count - i) * 26 * day) / count);
     const [extension, type] = kinds[(i * 7) % kinds.length] ?? ["txt", "text/plain"];
     const name = `${subjects[(i * 5) % subjects.length]}-${i}.${extension}`;
     await uploadFile(app, await bytesOf(extension, i), {
@@ -85,7 +90,14 @@ async function addFiles(app: TestApp, { projectId, live: key }: Tenant, count: n
       routeSlug: routes[i % (routes.length + 1)] ?? "default",
       metadata: i % 4 === 0 ? { album: "spring", order: i } : {},
     });
+    const bandwidthBytes = 1_000_000 + ((i * 7_919_333) % 40_000_000);
+    const period = new Date(app.clock.now()).toISOString().slice(0, 7);
+    await deps.db.change(countBandwidth, { projectId, environment: "live", period, bandwidthBytes });
+    await noteUsageDays(deps);
   }
+  // Only now: nobody receives what these uploads would have sent.
+  const body = { webhookUrl: "https://billing.example.com/uploads" };
+  await app.call("PATCH", `routers/${ids.get("invoices")}`, { key, body });
 }
 
 const failed = {
@@ -102,7 +114,7 @@ function attemptsOf(i: number) {
 
 async function addDeliveries(app: TestApp, tenant: Tenant, now: number): Promise<void> {
   for (let i = 0; i < 48; i++) {
-    app.clock.setTime(now - (48 - i) * day * 0.25);
+    moveTo(app, now - (48 - i) * day * 0.25);
     await addDelivery(app, tenant, {
       fileName: hostile[i] ?? `${subjects[i % subjects.length]}-${i}.jpg`,
       routeSlug: i % 3 === 0 ? "invoices" : "avatars",
