@@ -46,16 +46,19 @@ export async function createRoute(
     // in another order, could otherwise wait for each other.
     const place = takePlaces(tx, actor.projectId, { projectId: actor.projectId, count: 1 });
     const inserted = Promise.resolve().then(() => addRoute(tx, route));
-    const consequences = Promise.all([
-      logChange(tx, now, actor, "router.created", route.slug),
-      record(tx, now, deps.author, { action: "route.created", ...target(route), after: route }),
-      onSaved(tx, route),
-    ]);
+    const saved = onSaved(tx, route);
     inserted.catch(() => {});
-    consequences.catch(() => {});
+    saved.catch(() => {});
     await place;
     if (!(await inserted)) throw duplicateSlug(body.slug);
-    await consequences;
+    await saved;
+    // With the commit, like those of deletions, with which they share statements.
+    await withCommit(tx, () =>
+      Promise.all([
+        logChange(tx, now, actor, "router.created", route.slug),
+        record(tx, now, deps.author, { action: "route.created", ...target(route), after: route }),
+      ]),
+    );
   }, actor.projectId);
   return route;
 }
