@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { MB, PART_SIZE_BYTES, UPLOAD_GRANT_REJECTED_MAX } from "@upstow/contract";
 import { statement } from "../src/db/statement.ts";
 import { expectError, expectInvalid } from "./support/expect-error.ts";
@@ -231,6 +232,27 @@ onAnyDatabase("checks of content", (database) => {
     assert.match(failure.message, /text\/html/);
     await source.close();
     await assertCountersMatch(app, tenant.projectId);
+  });
+
+  it("say why an import failed, even if its lease is extended while its bytes are removed", async () => {
+    const source = await startSource();
+    source.paths.set("/page.png", serve(page, "image/png"));
+    const { store } = app.app.deps;
+    const { delete: remove } = store;
+    store.delete = async (keys) => {
+      // Longer than between two extensions.
+      await wait(1_500);
+      return remove.call(store, keys);
+    };
+    try {
+      const body = { url: `${source.url}/page.png`, routeSlug: "enforce-images" };
+      const { id } = (await client.post("upload/import", body)).body.file;
+      assert.equal((await settled(client, id)).status, "FAILED");
+      await until(async () => (await client.get(id)).body.file.failure?.reason === "type_refused");
+    } finally {
+      store.delete = remove;
+      await source.close();
+    }
   });
 
   it("continue an import whose content could not be examined at first", async () => {

@@ -10,6 +10,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { UniqueViolation } from "../../db/database.ts";
 import { inSteps } from "../../db/job-leases.ts";
 import type { Deps } from "../../deps.ts";
+import { AppError } from "../../kernel/errors.ts";
 import { randomText } from "../../kernel/ids.ts";
 import { createWorkers, stopping, type Workers } from "../workers.ts";
 import { failImport, ImportFailure, ImportLost, toFailure } from "./failure.ts";
@@ -122,7 +123,8 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
     const late = setTimeout(() => stop.abort(tookTooLong()), Math.max(0, endsInMs));
     try {
       await runImport(deps, openSource, claim, progress, stop.signal).catch((error: unknown) => {
-        throw stop.signal.aborted ? stop.signal.reason : error;
+        // A rejected file has ended, so its lease could not be extended, but the rejection is what counts.
+        throw stop.signal.aborted && !isRejected(error) ? stop.signal.reason : error;
       });
       metrics.count("imported");
     } catch (error) {
@@ -177,6 +179,8 @@ export function createImporter(deps: Deps, options: ImporterOptions = {}): Impor
 
   return importer;
 }
+
+const isRejected = (error: unknown) => error instanceof AppError && error.code === "CONTENT_MISMATCH";
 
 interface ImportMetrics {
   count(outcome: string): void;
