@@ -239,6 +239,8 @@ async function take(name: string, shot: Shot): Promise<void> {
         waitUntil: "networkidle",
       });
       await act?.(page);
+      // The header stays where the window is.
+      if (isFull) await page.evaluate("scrollTo(0, 0)");
       await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), fullPage: isFull });
       await page.close();
     };
