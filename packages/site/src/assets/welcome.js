@@ -29,7 +29,7 @@ const labels = { contentType: "The file", fileSize: "The file size", fileName: "
 
 function showUnclaimed() {
   // Breaks in the middle where it has to, and not between the hyphens.
-  const command = ["npm run upstow", " -- account login-link"].map((part) => make("span", {}, part));
+  const command = ["npm run upstow ", "-- account login-link"].map((part) => make("span", {}, part));
   const claim = make(
     "div",
     { class: "drop" },
