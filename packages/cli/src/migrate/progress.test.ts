@@ -33,12 +33,12 @@ describe("the progress of a move", () => {
     ms += 36_000;
     progress.show("Once more", 43_008, 4_096_000);
     assert.deepEqual(shown, [
-      "Copying  ░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 B of 4.0 KB",
-      "Copying  ██████░░░░░░░░░░░░░░░░░░  25 %  1.0 KB of 4.0 KB  0:30 left",
-      "Copying  ████████████████████████ 100 %  4.0 KB of 4.0 KB",
-      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   0 %  2.0 KB of 3.9 MB",
-      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   1 %  40.0 KB of 3.9 MB",
-      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   1 %  42.0 KB of 3.9 MB  1:15:52 left",
+      "Copying  ░░░░░░░░░░░░░░░░░░░░░░░░   0%  0 B of 4.0 KB",
+      "Copying  ██████░░░░░░░░░░░░░░░░░░  25%  1.0 KB of 4.0 KB  0:30 left",
+      "Copying  ████████████████████████ 100%  4.0 KB of 4.0 KB",
+      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   0%  2.0 KB of 3.9 MB",
+      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   1%  40.0 KB of 3.9 MB",
+      "Once more  ░░░░░░░░░░░░░░░░░░░░░░░░   1%  42.0 KB of 3.9 MB  1:15:52 left",
     ]);
   });
 
@@ -50,10 +50,10 @@ describe("the progress of a move", () => {
     for (let times = 0; times < 3; times += 1) progress.show("Copying", 10, 10);
     progress.show("Comparing", 0, 0);
     assert.deepEqual(shown, [
-      "Copying: 0 %, 0 of 10",
-      "Copying: 50 %, 5 of 10",
-      "Copying: 100 %, 10 of 10",
-      "Comparing: 100 %, 0 of 0",
+      "Copying: 0%, 0 of 10",
+      "Copying: 50%, 5 of 10",
+      "Copying: 100%, 10 of 10",
+      "Comparing: 100%, 0 of 0",
     ]);
   });
 });

@@ -21,18 +21,18 @@ it("draws a bar for each file under way and one for all", () => {
   nowMs = 1000;
   first.move(10 * MB);
   const [one, two, all] = drawn.split("\n");
-  assert.match(one ?? "", /^first\.bin +█{12}░{12} {2}50 % {2}10\.0 MB of 20\.0 MB$/);
-  assert.match(two ?? "", /^….*name\.bin +░{24} {3}0 %/);
+  assert.match(one ?? "", /^first\.bin +█{12}░{12} {2}50% {2}10\.0 MB of 20\.0 MB$/);
+  assert.match(two ?? "", /^….*name\.bin +░{24} {3}0%/);
   assert.match(
     all ?? "",
-    /^0 of 2 files +█{6}░{18} {2}25 % {2}10\.0 MB of 40\.0 MB {2}10\.0 MB\/s {2}0:03 left$/,
+    /^0 of 2 files +█{6}░{18} {2}25% {2}10\.0 MB of 40\.0 MB {2}10\.0 MB\/s {2}0:03 left$/,
   );
   first.end(true);
   // What an earlier run sent does not make this one look faster.
   second.resumed(10 * MB);
   nowMs = 2000;
   second.move(10 * MB);
-  assert.match(drawn, /\n1 of 2 files .* 75 % {2}30\.0 MB of 40\.0 MB {2}10\.0 MB\/s/);
+  assert.match(drawn, /\n1 of 2 files .* 75% {2}30\.0 MB of 40\.0 MB {2}10\.0 MB\/s/);
 });
 
 it("gives letters the columns that terminals give them, so that bars stand in line and no line is broken", () => {
