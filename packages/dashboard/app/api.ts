@@ -23,7 +23,7 @@ export class JsonText {
 
 /** No response came at all. What browsers say of it differs, and helps nobody. */
 export function unreachable(): ApiError {
-  return new ApiError(0, "The server cannot be reached.", "Check the connection and try again.");
+  return new ApiError(0, "The server cannot be reached.", "Check your connection and try again.");
 }
 
 let onSignedOut = () => {};

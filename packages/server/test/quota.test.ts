@@ -134,7 +134,10 @@ onBothDatabases("quotas", (database) => {
     const sandbox = await createClients("free", { environment: "test", storedBytes: GB });
     const adviceOf = async (client: typeof full.live) =>
       expectError(await client.requestAnswer(), 403, "TIER_LIMIT_EXCEEDED").suggestion;
-    assert.equal(await adviceOf(full.live), `Delete files you no longer need, also from the trash, or ${higherTier}.`);
+    assert.equal(
+      await adviceOf(full.live),
+      `Delete files you no longer need, also from the trash, or ${higherTier}.`,
+    );
     assert.equal(await adviceOf(busy.live), `Wait for the next month, or ${higherTier}.`);
     assert.equal(await adviceOf(sandbox.test), "Delete test files you no longer need, also from the trash.");
   });

@@ -39,14 +39,9 @@ export function highlightCode(code: string, language: string): string {
   let end = 0;
   for (const match of code.matchAll(pattern)) {
     const kind = grammar[match.slice(1).findIndex((group) => group !== undefined)]?.[0];
-    html += withSeams(code.slice(end, match.index));
-    html += `<span class="sh__token--${kind}">${withSeams(match[0])}</span>`;
+    html += escapeHtml(code.slice(end, match.index));
+    html += `<span class="sh__token--${kind}">${escapeHtml(match[0])}</span>`;
     end = match.index + match[0].length;
   }
-  return html + withSeams(code.slice(end));
-}
-
-/** A URL that is too long for its line breaks between its parts rather than in one of them. */
-function withSeams(code: string): string {
-  return escapeHtml(code).replaceAll(/(?<=\w\/)(?=\w)/g, "<wbr>");
+  return html + escapeHtml(code.slice(end));
 }

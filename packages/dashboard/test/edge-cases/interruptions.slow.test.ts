@@ -88,7 +88,7 @@ test("a preview that cannot be read says so in words of its own, and is read on 
   await page.route(isFile, (route) => route.abort());
   await page.getByRole("button", { name: "a.txt", exact: true }).click();
   const panel = page.getByRole("dialog", { name: "a.txt" });
-  await panel.getByText("The server cannot be reached. Check the connection and try again.").waitFor();
+  await panel.getByText("The server cannot be reached. Check your connection and try again.").waitFor();
   await page.unroute(isFile);
   await panel.getByRole("button", { name: "Try again" }).click();
   await panel.getByText("first words").waitFor();

@@ -49,8 +49,8 @@ export function SignIn({ isAgain, onEntered }: SignInProps) {
               <PasskeyButton onEntered={onEntered} />
               {!isUnclaimed && !isAgain && (
                 <p className="dim">
-                  No password yet? Open your sign-in link. On the server,{" "}
-                  <code className="mono">upstow account login-link</code> creates a new one.
+                  No password yet? Open your sign-in link. To create a new one, run{" "}
+                  <code className="mono">upstow account login-link</code> on the server.
                 </p>
               )}
             </>
@@ -61,9 +61,9 @@ export function SignIn({ isAgain, onEntered }: SignInProps) {
           {isUnclaimed && (
             <div className="notice">
               <p>
-                This installation has no owner yet. Open the sign-in link that the first start printed. It
-                works once, for 24 hours. On the server,{" "}
-                <code className="mono">upstow account login-link</code> creates a new one.
+                This installation has no owner yet. Open the sign-in link that the server printed when it
+                first started. It works once and expires after 24 hours. To create a new one, run{" "}
+                <code className="mono">upstow account login-link</code> on the server.
               </p>
             </div>
           )}

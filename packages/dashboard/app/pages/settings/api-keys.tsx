@@ -32,7 +32,7 @@ export function ApiKeys() {
         )}
       </div>
       <p className="dim">
-        Keys belong on your server. A live key works with live files, a test key with the sandbox.
+        Keep API keys on your server. Live keys work with live files, test keys with test files.
       </p>
       <ListState list={list} empty={<Empty title="No keys yet" />}>
         <ul className="rows keys">

@@ -80,9 +80,9 @@ function NewDomain({ cdnUrl, onSaved }: { cdnUrl: string; onSaved: () => void })
     <section>
       <h3>Custom domain</h3>
       <p className="dim">
-        Point a CDN or a CNAME record of your domain at <code>{new URL(cdnUrl).host}</code>, with a
-        certificate for your domain. URLs of this project’s files and variants then begin with it; existing
-        URLs keep working.
+        Point a CDN, or a CNAME record for your domain, at <code>{new URL(cdnUrl).host}</code>. Your domain
+        needs a TLS certificate. New URLs of this project’s files and variants then use it; existing URLs keep
+        working.
       </p>
       <Form className="stack narrow" submit="Check and save" busy="Checking the domain…" onSubmit={save}>
         <Field

@@ -43,8 +43,8 @@ export function ProjectSettings() {
           <section>
             <h2>Delete project</h2>
             <p className="dim">
-              Its keys stop working immediately. Its files are served until the account that owns the project
-              purges them under Account.
+              Its keys stop working immediately. Its files stay online until the owner purges them on the
+              Account page.
             </p>
             <button type="button" className="danger" onClick={() => setDeleting(true)}>
               Delete project
@@ -53,7 +53,7 @@ export function ProjectSettings() {
         </>
       ) : (
         <p className="dim more-space">
-          Only the project’s owner can rename it, change the trash period or delete it.
+          Only the owner can rename or delete this project or change its trash period.
         </p>
       )}
       {isDeleting && (
@@ -105,7 +105,7 @@ function TrashForm() {
     >
       <Field
         label="Days to keep deleted files"
-        hint={`0 to ${TRASH_MAX_DAYS}. At 0, deleted files are removed for good immediately. Files already in the trash keep their time.`}
+        hint={`0 to ${TRASH_MAX_DAYS}. With 0, deleted files are removed permanently at once. Files already in the trash keep their original period.`}
         type="number"
         min={0}
         max={TRASH_MAX_DAYS}

@@ -14,7 +14,7 @@ export function SigningKeys() {
     <>
       <h2>Webhook signing keys</h2>
       <p className="dim">
-        Every delivery of the <strong>{environment}</strong> environment is signed with the current key. Add
+        Every delivery in the <strong>{environment}</strong> environment is signed with the current key. Add
         both keys to your endpoint: after a rotation, the next key becomes the current one.
       </p>
       {mayChange ? (

@@ -67,7 +67,7 @@ describe("the thread that examines bytes", () => {
   });
 
   it("is ended and replaced by the next question after bytes that it cannot finish", async () => {
-    const detector = createTypeDetector(1_000, await writeFragileThread());
+    const detector = createTypeDetector(3_000, await writeFragileThread());
     const words = ["a", "hang", "b", "die", "c", "throw", "d"];
     const verdicts = await Promise.all(words.map((word) => detector.judge(question(word))));
     assert.deepEqual(
