@@ -104,7 +104,10 @@ test("access and metadata change for all that match a search, loaded or not, and
   const files = `${app.url}/dashboard/${tenant.projectId}/live/files`;
   const dialog = page.getByRole("dialog");
   await page.goto(`${files}?name=upload-`);
+  await page.setViewportSize({ width: 1024, height: 800 });
   await selectMatching(page, 450);
+  const last = await page.getByRole("button", { name: "Clear selection" }).boundingBox();
+  assert.ok(last !== null && last.x + last.width < 1024, "the bar fits beside the navigation");
   await page.getByRole("button", { name: "Access", exact: true }).click();
   await dialog.getByRole("button", { name: "Change 450 files" }).click();
   await dialog.waitFor({ state: "detached" });
