@@ -72,7 +72,7 @@ test("somebody is invited by link, makes an account with it, gets another role a
 
   await guest.page.goto("about:blank");
   await guest.page.goto(`${app.url}/dashboard/join#${token}`);
-  await guest.page.getByText("This invitation was used, withdrawn").waitFor();
+  await guest.page.getByText("This invitation was already used").waitFor();
   await owner.context.close();
   await guest.context.close();
 });

@@ -18,7 +18,9 @@ export function DeletedProjects() {
       {projects.length > 0 && (
         <section>
           <h2>Deleted projects</h2>
-          <p className="dim">Their files are served, and count toward your account, until you purge them.</p>
+          <p className="dim">
+            Their files are still served, and count toward your account, until you purge them.
+          </p>
           <ul className="rows" aria-label="Deleted projects">
             {projects.map((project) => (
               <li key={project.id}>

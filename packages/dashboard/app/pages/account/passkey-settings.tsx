@@ -22,7 +22,7 @@ export function PasskeySettings({ factors, onChanged }: { factors: Factors; onCh
   };
   return (
     <>
-      <p className="dim">Sign in with your fingerprint, face or device PIN, without a password and code.</p>
+      <p className="dim">Sign in with your fingerprint, face or device PIN, without a password or code.</p>
       {factors.passkeys.length === 0 ? (
         <Empty title="No passkeys yet" />
       ) : (
@@ -53,7 +53,7 @@ export function PasskeySettings({ factors, onChanged }: { factors: Factors; onCh
         </p>
       ) : (
         <p className="dim below">
-          This browser doesn't support passkeys on this page. Open the dashboard over HTTPS or as localhost.
+          This browser doesn't support passkeys on this page. Open the dashboard over HTTPS or on localhost.
         </p>
       )}
       {isAdding && <AddPasskey onClose={close} />}

@@ -39,11 +39,11 @@ export function PurgeProject({ project, onPurged, onEnded, onClose }: PurgeProje
         onSubmit={submit}
       >
         <p>
-          Everything left of{" "}
+          This permanently deletes what remains of{" "}
           <strong>
             <SafeText text={project.name} />
-          </strong>{" "}
-          is deleted: its files, whose URLs stop working immediately, and its events. This cannot be undone.
+          </strong>
+          : its files, whose URLs stop working immediately, and its events. This cannot be undone.
         </p>
         <SlugField slug={project.slug} value={typed} onChange={setTyped} />
         {isPurging && <PurgeProgress project={project} />}

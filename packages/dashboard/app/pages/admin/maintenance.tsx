@@ -10,7 +10,7 @@ export interface Report {
 
 const titles: Record<string, string> = {
   scrub: "Scrub: rereads all stored bytes and compares checksums",
-  sweep: "Sweep: removes leftovers of uploads",
+  sweep: "Sweep: removes leftovers from uploads",
   verify: "Check: compares files, stored objects and usage counters",
   "verify-command": "Last upstow verify",
 };

@@ -49,10 +49,10 @@ export function GetStarted() {
         <Step title="Add uploads to your app" isDone={false}>
           <Snippets apiKey={key} />
         </Step>
-        <Step title="Upload the first file" isDone={false}>
+        <Step title="Upload your first file" isDone={false}>
           <p className="dim">
-            Run your app, or <Link to={urlOf("files")}>drop a file here in the dashboard</Link>. This page
-            then shows the project's activity.
+            Run your app, or <Link to={urlOf("files")}>drop a file in the dashboard</Link>. This page then
+            shows the project's activity.
           </p>
         </Step>
       </ol>

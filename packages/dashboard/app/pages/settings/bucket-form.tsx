@@ -43,7 +43,13 @@ export function BucketForm({ known, onSaved }: { known: Bucket | null; onSaved: 
   };
   return (
     <Form submit="Test and save" busy="Testing the bucket…" onSubmit={save}>
-      <Field label="Endpoint" hint="Empty for Amazon S3." type="url" required={false} {...bind("endpoint")} />
+      <Field
+        label="Endpoint"
+        hint="Leave empty for Amazon S3."
+        type="url"
+        required={false}
+        {...bind("endpoint")}
+      />
       <Field label="Region" hint="Default: us-east-1." required={false} {...bind("region")} />
       <Field label="Bucket" {...bind("bucket")} />
       <Field label="Prefix" hint="Prepended to every object name." required={false} {...bind("prefix")} />
@@ -53,7 +59,7 @@ export function BucketForm({ known, onSaved }: { known: Bucket | null; onSaved: 
           checked={forcePathStyle}
           onChange={(event) => setPathStyle(event.target.checked)}
         />
-        Bucket in the path instead of the host name
+        Path-style URLs, with the bucket in the path instead of the host name
       </label>
       <Field label="Access key ID" {...bind("accessKeyId")} />
       <Field

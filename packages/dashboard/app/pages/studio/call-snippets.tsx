@@ -56,7 +56,7 @@ function UrlMaker({ body, size }: { body: Body; size: Size | null }) {
           <button type="button" className="primary" disabled={isBusy} onClick={() => void make()}>
             Create URL and HTML
           </button>
-          <small>Costs {units}, once per month and variant.</small>
+          <small>Costs {units}, once per variant per month.</small>
         </p>
       )}
     </>

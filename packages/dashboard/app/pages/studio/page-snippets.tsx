@@ -20,7 +20,7 @@ export function PageSnippets({ file, body: { key: _, delivery: __, quality, ...r
       <CodeBlock label="Responsive HTML" code={toHtml(file, options)} />
       <CodeBlock label="React" code={toReact(options)} />
       <p className="dim">
-        These URLs need no API call, and cost one unit per file and month.
+        These URLs need no API call, and cost one unit per file per month.
         {!isListed &&
           ` They have quality ${options.quality}: ${quality} is not in the project's imageQualities.`}
       </p>

@@ -51,12 +51,12 @@ function RateLimitsNote() {
       <p>
         Each API key can send <strong>{show(data.upload)}</strong> upload,{" "}
         <strong>{show(data.transform)}</strong> transform and <strong>{show(data.other)}</strong> other
-        requests per minute. All keys of the account together can send {ACCOUNT_RATE_FACTOR} times as many. A
+        requests per minute. All keys of an account combined can send {ACCOUNT_RATE_FACTOR} times as many. A
         small file takes two upload requests.
       </p>
       <p className="dim">
         Requests over a limit return 429 and appear in the logs as <code>rate.limited</code>. The operator can
-        raise the limits for all keys with <code>UPSTOW_RATE_LIMITS</code>, and for an Enterprise account
+        raise the limits for all keys with <code>UPSTOW_RATE_LIMITS</code>, or those of one Enterprise account
         under Installation or with <code>upstow account set-limits</code>.
       </p>
     </section>

@@ -105,8 +105,8 @@ export default function Webhooks() {
           query === "" ? (
             <Empty title="No deliveries">
               <p>
-                Set a webhook URL on a <Link to={urlOf("routes")}>file route</Link>. It is called after every
-                completed upload.
+                Set a webhook URL on a <Link to={urlOf("routes")}>file route</Link>. Upstow calls it after
+                every completed upload.
               </p>
             </Empty>
           ) : (

@@ -171,7 +171,7 @@ function tooManyInvitations(who: string, most: number): AppError {
 }
 
 function usedInvitation(): AppError {
-  return new AppError("FORBIDDEN", "This invitation was used, withdrawn, or is older than 7 days.", {
+  return new AppError("FORBIDDEN", "This invitation was already used, was withdrawn or has expired.", {
     suggestion: "Ask for a new one.",
   });
 }
