@@ -139,7 +139,7 @@ test("only an owner is offered to change the trash period", async () => {
   await page.getByText("The project’s owner can change the trash period.").waitFor();
   assert.equal(await page.getByRole("link", { name: "Change the trash period" }).count(), 0);
   await page.goto(urlOf(tenant, "settings/project"));
-  await page.getByText("Only the project’s owner can").waitFor();
+  await page.getByText("Only the owner can").waitFor();
   assert.equal(await page.getByLabel("Days to keep deleted files").count(), 0);
   await context.close();
 });
